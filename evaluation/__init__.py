@@ -1,0 +1,1 @@
+"""Measures pipelines by the paper's protocol."""

@@ -1,0 +1,1 @@
+"""Trains the filter and grader adapters: attacks, datasets, LoRA trainer, recipes."""

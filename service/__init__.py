@@ -1,0 +1,1 @@
+"""SteadyEval: an exam grader that an answer cannot talk into a better grade."""

@@ -1,0 +1,1 @@
+"""Model engines: how a prompt becomes text, probabilities, or a copy of its answer."""

@@ -1,0 +1,131 @@
+"""Every error that SteadyEval raises on purpose.
+
+    SteadyEvalError
+    ├── InputError                 what a caller sent cannot be used
+    │   ├── ExamFileError          an exam file has bad lines (all of them listed)
+    │   ├── UnknownExamError       no such exam, question, answer or judgement is registered
+    │   └── PromptTooLongError     question, rubric and answer do not fit the model's context
+    ├── SettingsError              a setting is missing or contradicts another
+    ├── ModelError                 a model profile cannot be used
+    │   ├── ProfileError           the profile file itself is wrong
+    │   ├── MissingWeightsError    weights or adapter are not there (says what to run)
+    │   ├── HashMismatchError      a file is not the one that was published
+    │   └── CanaryError            the loaded filter does not filter
+    ├── EngineError                a model call failed
+    ├── LedgerError                a record could not be written or read
+    └── GraphError                 the graph could not be used
+        ├── GraphUnreachableError
+        ├── GraphAuthError
+        ├── GraphDatabaseError
+        ├── GraphVersionError
+        └── GraphQueryError
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class SteadyEvalError(Exception):
+    """Base of all errors raised on purpose; its text says what, where and what to do."""
+
+
+class InputError(SteadyEvalError):
+    """What a caller sent cannot be used."""
+
+
+@dataclass(frozen=True)
+class LineError:
+    """One fault in an exam file: 1-based line number, column (None = whole line), reason."""
+
+    line: int
+    column: str | None
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" + (f", {self.column}" if self.column else "")
+        return f"{where}: {self.reason}"
+
+
+class ExamFileError(InputError):
+    """An exam file has bad lines; `errors` lists every one of them."""
+
+    def __init__(self, path: Path, errors: Sequence[LineError]) -> None:
+        self.path = path
+        self.errors = tuple(errors)
+        listed = "\n".join(f"  {error}" for error in self.errors)
+        super().__init__(f"{path} has {len(self.errors)} fault(s); nothing was read:\n{listed}")
+
+
+class UnknownExamError(InputError):
+    """No such exam, question, answer or judgement is registered."""
+
+
+class PromptTooLongError(InputError):
+    """A prompt does not fit the model's context; the rubric is never cut to make it fit."""
+
+    def __init__(self, what: str, tokens: int, limit: int) -> None:
+        self.tokens = tokens
+        self.limit = limit
+        super().__init__(
+            f"{what} needs {tokens} tokens but the model takes {limit}; "
+            "shorten the answer or the rubric, or use a profile with a longer context"
+        )
+
+
+class SettingsError(SteadyEvalError):
+    """A setting is missing or contradicts another."""
+
+
+class ModelError(SteadyEvalError):
+    """A model profile cannot be used."""
+
+
+class ProfileError(ModelError):
+    """The profile file itself is wrong."""
+
+
+class MissingWeightsError(ModelError):
+    """Weights or an adapter are not there; the text names the command that brings them."""
+
+
+class HashMismatchError(ModelError):
+    """A file is not the one that was published."""
+
+
+class CanaryError(ModelError):
+    """The loaded filter does not filter; the text says which check failed."""
+
+
+class EngineError(SteadyEvalError):
+    """A model call failed."""
+
+
+class LedgerError(SteadyEvalError):
+    """A record could not be written or read."""
+
+
+class GraphError(SteadyEvalError):
+    """The graph could not be used."""
+
+
+class GraphUnreachableError(GraphError):
+    """No graph server answers at the address."""
+
+
+class GraphAuthError(GraphError):
+    """The graph server refused user or password."""
+
+
+class GraphDatabaseError(GraphError):
+    """The graph server has no such database."""
+
+
+class GraphVersionError(GraphError):
+    """The graph server is older than Neo4j 5."""
+
+
+class GraphQueryError(GraphError):
+    """The graph server refused a statement."""

@@ -1,0 +1,98 @@
+"""All settings, from the environment (`STEADYEVAL_…`); secrets also from `STEADYEVAL_…_FILE`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_data_path
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from service.errors import SettingsError
+
+_SECRETS = ("graph_password", "engine_api_key")
+
+
+class Settings(BaseSettings):
+    """One field per setting; the docstring under each is its documentation."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="STEADYEVAL_", extra="ignore", use_attribute_docstrings=True
+    )
+
+    home: Path = Field(default_factory=lambda: user_data_path("steadyeval"))
+    """Folder of models, ledger and embedded graph."""
+    profile: str = "smollm2-135m"
+    """Name of the model profile, or path of a profile folder."""
+    engine: Literal["transformers", "openai"] = "transformers"
+    """`transformers` runs the model in this process; `openai` asks a server."""
+    engine_url: str = "http://127.0.0.1:8000/v1"
+    """Base URL of the OpenAI-compatible server."""
+    engine_api_key: SecretStr | None = None
+    """API key for that server (or `STEADYEVAL_ENGINE_API_KEY_FILE`)."""
+    engine_grade_model: str | None = None
+    """Model name for grading on that server; default: the profile's base."""
+    engine_filter_model: str | None = None
+    """Model name for filtering on that server; default: the profile's filter adapter."""
+    device: str = "auto"
+    """`auto`, `cpu` or a torch device such as `cuda:0`."""
+    batch_size: int = Field(default=8, ge=1, le=256)
+    """Most prompts in one model call."""
+    decoding: Literal["copy", "free"] = "copy"
+    """How the filter decodes: `copy` only deletes; `free` is the paper's greedy rewriting."""
+    graph: str = "embedded"
+    """`embedded`, `none`, or a Bolt URI such as `bolt://127.0.0.1:7687`."""
+    graph_user: str = "neo4j"
+    """User of the Bolt server."""
+    graph_password: SecretStr | None = None
+    """Password of the Bolt server (or `STEADYEVAL_GRAPH_PASSWORD_FILE`)."""
+    graph_database: str = "neo4j"
+    """Database on the Bolt server."""
+    max_answer_chars: int = Field(default=20_000, ge=1)
+    """Longest answer that is accepted, in Unicode code points."""
+    release_provisional: bool = False
+    """Let grades of a profile for trying and teaching leave for an LMS."""
+
+    @property
+    def models_dir(self) -> Path:
+        """Where fetched base models are kept."""
+        return self.home / "models"
+
+    @property
+    def ledger_path(self) -> Path:
+        """The SQLite file of the ledger."""
+        return self.home / "ledger.sqlite3"
+
+    @property
+    def graph_dir(self) -> Path:
+        """Home of the embedded graph server."""
+        return self.home / "graph"
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings from `overrides`, else the environment, else the defaults.
+
+    Raises:
+        SettingsError: a value is not valid, or a `…_FILE` cannot be read.
+    """
+    for name in _SECRETS:
+        variable = f"STEADYEVAL_{name.upper()}_FILE"
+        if path := os.environ.get(variable):
+            overrides.setdefault(name, _read_secret(variable, Path(path)))
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"STEADYEVAL_{'_'.join(map(str, fault['loc'])).upper()}: {fault['msg']}"
+            for fault in error.errors(include_input=False, include_url=False)
+        )
+        raise SettingsError(f"settings are not valid: {faults}") from None
+
+
+def _read_secret(variable: str, path: Path) -> SecretStr:
+    try:
+        return SecretStr(path.read_text(encoding="utf-8").strip())
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{variable}: cannot read {path}: {error}") from error
