@@ -1,24 +1,24 @@
 """Every error that SteadyEval raises on purpose.
 
-    SteadyEvalError
-    ├── InputError                 what a caller sent cannot be used
-    │   ├── ExamFileError          an exam file has bad lines (all of them listed)
-    │   ├── UnknownExamError       no such exam, question, answer or judgement is registered
-    │   └── PromptTooLongError     question, rubric and answer do not fit the model's context
-    ├── SettingsError              a setting is missing or contradicts another
-    ├── ModelError                 a model profile cannot be used
-    │   ├── ProfileError           the profile file itself is wrong
-    │   ├── MissingWeightsError    weights or adapter are not there (says what to run)
-    │   ├── HashMismatchError      a file is not the one that was published
-    │   └── CanaryError            the loaded filter does not filter
-    ├── EngineError                a model call failed
-    ├── LedgerError                a record could not be written or read
-    └── GraphError                 the graph could not be used
-        ├── GraphUnreachableError
-        ├── GraphAuthError
-        ├── GraphDatabaseError
-        ├── GraphVersionError
-        └── GraphQueryError
+SteadyEvalError
+├── InputError                 what a caller sent cannot be used
+│   ├── ExamFileError          an exam file has bad lines (all of them listed)
+│   ├── UnknownExamError       no such exam, question, answer or judgement is registered
+│   └── PromptTooLongError     question, rubric and answer do not fit the model's context
+├── SettingsError              a setting is missing or contradicts another
+├── ModelError                 a model profile cannot be used
+│   ├── ProfileError           the profile file itself is wrong
+│   ├── MissingWeightsError    weights or adapter are not there (says what to run)
+│   ├── HashMismatchError      a file is not the one that was published
+│   └── CanaryError            the loaded filter does not filter
+├── EngineError                a model call failed
+├── LedgerError                a record could not be written or read
+└── GraphError                 the graph could not be used
+├── GraphUnreachableError
+├── GraphAuthError
+├── GraphDatabaseError
+├── GraphVersionError
+└── GraphQueryError
 """
 
 from __future__ import annotations
