@@ -4,7 +4,8 @@ SteadyEvalError
 ├── InputError                 what a caller sent cannot be used
 │   ├── ExamFileError          an exam file has bad lines (all of them listed)
 │   ├── UnknownExamError       no such exam, question, answer or judgement is registered
-│   └── PromptTooLongError     question, rubric and answer do not fit the model's context
+│   ├── PromptTooLongError     question, rubric and answer do not fit the model's context
+│   └── AnswerTooLongError     an answer is longer than the setting allows
 ├── SettingsError              a setting is missing or contradicts another
 ├── ModelError                 a model profile cannot be used
 │   ├── ProfileError           the profile file itself is wrong
@@ -13,6 +14,7 @@ SteadyEvalError
 │   └── CanaryError            the loaded filter does not filter
 ├── EngineError                a model call failed
 ├── LedgerError                a record could not be written or read
+├── NotReadyError              the service is not ready to grade (says why)
 └── GraphError                 the graph could not be used
 ├── GraphUnreachableError
 ├── GraphAuthError
@@ -75,6 +77,15 @@ class PromptTooLongError(InputError):
         )
 
 
+class AnswerTooLongError(InputError):
+    """An answer is longer than the setting `max_answer_chars` allows."""
+
+    def __init__(self, characters: int, limit: int) -> None:
+        self.characters = characters
+        self.limit = limit
+        super().__init__(f"the answer has {characters} characters; at most {limit} are accepted")
+
+
 class SettingsError(SteadyEvalError):
     """A setting is missing or contradicts another."""
 
@@ -105,6 +116,10 @@ class EngineError(SteadyEvalError):
 
 class LedgerError(SteadyEvalError):
     """A record could not be written or read."""
+
+
+class NotReadyError(SteadyEvalError):
+    """The service is not ready to grade; the text says why."""
 
 
 class GraphError(SteadyEvalError):

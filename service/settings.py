@@ -52,6 +52,10 @@ class Settings(BaseSettings):
     """Database on the Bolt server."""
     max_answer_chars: int = Field(default=20_000, ge=1)
     """Longest answer that is accepted, in Unicode code points."""
+    max_request_bytes: int = Field(default=4_194_304, ge=1024)
+    """Longest request body that is accepted, in bytes."""
+    allow_remote: bool = False
+    """Let `steadyeval serve` listen beyond this machine, though it asks nobody who they are."""
     release_provisional: bool = False
     """Let grades of a profile for trying and teaching leave for an LMS."""
 
