@@ -1,0 +1,62 @@
+# Every target that needs Python makes .venv first, without asking anything.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+HOME_OF_DEMO := $(CURDIR)/demo-home
+PORT ?= 8080
+
+# Where pip finds torch, if not where it finds all else; see "Which torch" in README.md.
+TORCH_INDEX ?=
+# Which Python makes .venv: the first of these that is new enough.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+
+.PHONY: help setup demo serve test test-slow test-all lint bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Make .venv with everything that the other targets need
+
+$(READY): pyproject.toml
+	@$(if $(PYTHON),$(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "SteadyEval needs Python 3.11 or newer and found none;" \
+		"install one, or say where it is: make setup PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+ifneq ($(TORCH_INDEX),)
+	$(BIN)/python -m pip install --index-url $(TORCH_INDEX) "$$($(BIN)/python -c 'import tomllib; \
+		extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+		print(next(pin for pin in extras["embedded"] if pin.startswith("torch==")))')"
+endif
+	$(BIN)/python -m pip install --editable '.[dev]'
+	@touch $@
+
+demo: $(READY) ## Grade a small exam, attacked and clean, and audit one grade
+	STEADYEVAL_HOME="$${STEADYEVAL_HOME:-$(HOME_OF_DEMO)}" $(BIN)/steadyeval demo
+
+serve: $(READY) ## Serve the API on http://127.0.0.1:8080 (PORT=… for another)
+	$(BIN)/steadyeval models fetch
+	$(BIN)/steadyeval serve --port $(PORT)
+
+test: $(READY) ## Run the quick tests
+	$(BIN)/pytest
+
+test-slow: $(READY) ## Run the tests that need the embedded model or minutes
+	$(BIN)/pytest -m slow
+
+test-all: test test-slow ## Run all tests
+
+lint: $(READY) ## Check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: ## Say what is measured, and how
+	@cat benchmarks/README.md
+
+clean: ## Remove .venv and what the demo and the tools left
+	rm -rf $(VENV) $(HOME_OF_DEMO) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
