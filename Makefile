@@ -8,10 +8,10 @@ READY := $(VENV)/.ready
 HOME_OF_DEMO := $(CURDIR)/demo-home
 PORT ?= 8080
 
-# Where pip finds torch, if not where it finds all else; see "Which torch" in README.md.
+# PyTorch's own package index, where its CPU build is wanted; see "Which torch" in README.md.
 TORCH_INDEX ?=
 # Which Python makes .venv: the first of these that is new enough.
-PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
@@ -24,15 +24,11 @@ setup: $(READY) ## Make .venv with everything that the other targets need
 
 $(READY): pyproject.toml
 	@$(if $(PYTHON),$(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "SteadyEval needs Python 3.11 or newer and found none;" \
-		"install one, or say where it is: make setup PYTHON=/path/to/python3.11" >&2; exit 1; }
+		echo "SteadyEval needs Python 3.11 or newer:" \
+		"install it, or say where it is: make setup PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-ifneq ($(TORCH_INDEX),)
-	$(BIN)/python -m pip install --index-url $(TORCH_INDEX) "$$($(BIN)/python -c 'import tomllib; \
-		extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
-		print(next(pin for pin in extras["embedded"] if pin.startswith("torch==")))')"
-endif
-	$(BIN)/python -m pip install --editable '.[dev]'
+	$(BIN)/python -m pip install $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) \
+		--editable '.[dev]'
 	@touch $@
 
 demo: $(READY) ## Grade a small exam, attacked and clean, and audit one grade

@@ -17,6 +17,11 @@ def neo4j_dir() -> Path:
     return _folder("neo4j")
 
 
+def examples_dir() -> Path:
+    """The folder of the exam to try."""
+    return _folder("examples")
+
+
 def _folder(name: str) -> Path:
     packaged = _PACKAGE / "data" / name
     return packaged if packaged.is_dir() else _PACKAGE.parent / name
