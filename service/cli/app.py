@@ -1,0 +1,36 @@
+"""The command `steadyeval`. Commands import what they need when they run, so help is instant."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as distribution_version
+
+import typer
+
+from filter_training.cli import train_app
+from service.cli.demo import demo
+from service.cli.filter import filter_exam
+from service.cli.grade import grade
+from service.cli.graph import graph_app
+from service.cli.models import models_app
+from service.cli.serve import serve
+
+app = typer.Typer(
+    name="steadyeval",
+    help="Grade short exam answers so that no answer can talk its way to a grade.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command()(serve)
+app.command()(grade)
+app.command("filter")(filter_exam)
+app.add_typer(models_app, name="models")
+app.add_typer(graph_app, name="graph")
+app.add_typer(train_app, name="train")
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(distribution_version("steadyeval"))
