@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, get_ident
+
+import pytest
+
+from service.engine.worker import Worker
+from service.errors import EngineError, PromptTooLongError
+
+
+class Recorder:
+    """Doubles numbers, remembers its batches, and can be held up in its first one."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.threads: set[int] = set()
+        self.started = Event()
+        self.go_on = Event()
+
+    def double(self, items: Sequence[int]) -> list[object]:
+        self.batches.append(list(items))
+        self.threads.add(get_ident())
+        self.started.set()
+        assert self.go_on.wait(30)
+        if any(item < 0 for item in items):
+            raise ValueError("a negative number")
+        return [
+            PromptTooLongError("the prompt", item, 99) if item > 99 else 2 * item for item in items
+        ]
+
+    def negate(self, items: Sequence[int]) -> list[object]:
+        return [-item for item in items]
+
+
+def test_results_come_in_the_order_of_the_items_in_batches_of_limited_size() -> None:
+    recorder = Recorder()
+    recorder.go_on.set()
+    worker = Worker({"double": recorder.double}, batch_size=3)
+    assert worker.run("double", range(8)) == [0, 2, 4, 6, 8, 10, 12, 14]
+    assert worker.run("double", []) == []
+    worker.close()
+    assert [len(batch) for batch in recorder.batches] == [3, 3, 2]
+
+
+def test_calls_of_many_threads_that_wait_together_run_as_one_batch_on_one_thread() -> None:
+    recorder = Recorder()
+    worker = Worker({"double": recorder.double, "negate": recorder.negate}, batch_size=16)
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(worker.run, "double", [1])
+        assert recorder.started.wait(30)
+        calls = [pool.submit(worker.run, "double", [number]) for number in range(5)]
+        other = pool.submit(worker.run, "negate", [7])
+        while len(worker._waiting) < 6:
+            pass
+        recorder.go_on.set()
+        assert first.result() == [2]
+        assert [call.result() for call in calls] == [[2 * number] for number in range(5)]
+        assert other.result() == [-7]
+    worker.close()
+    assert [len(batch) for batch in recorder.batches] == [1, 5]
+    assert len(recorder.threads) == 1
+    assert get_ident() not in recorder.threads
+
+
+def test_one_bad_item_fails_its_caller_only() -> None:
+    recorder = Recorder()
+    worker = Worker({"double": recorder.double}, batch_size=16)
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(worker.run, "double", [1])
+        assert recorder.started.wait(30)
+        good = pool.submit(worker.run, "double", [2, 3])
+        bad = pool.submit(worker.run, "double", [-1])
+        while len(worker._waiting) < 3:
+            pass
+        recorder.go_on.set()
+        assert first.result() == [2]
+        assert good.result() == [4, 6]
+        with pytest.raises(EngineError, match="ValueError: a negative number"):
+            bad.result()
+    assert worker.run("double", [4]) == [8]
+    worker.close()
+
+
+def test_what_a_function_finds_wrong_with_an_item_reaches_its_caller_as_it_is() -> None:
+    recorder = Recorder()
+    recorder.go_on.set()
+    worker = Worker({"double": recorder.double}, batch_size=16)
+    with pytest.raises(PromptTooLongError, match="100 tokens"):
+        worker.run("double", [100])
+    worker.close()
+    assert recorder.batches == [[100]]
+
+
+def test_closing_finishes_the_running_batch_and_refuses_the_rest() -> None:
+    recorder = Recorder()
+    worker = Worker({"double": recorder.double}, batch_size=1)
+    with ThreadPoolExecutor(3) as pool:
+        running = pool.submit(worker.run, "double", [1])
+        assert recorder.started.wait(30)
+        waiting = pool.submit(worker.run, "double", [2])
+        while not worker._waiting:
+            pass
+        closing = pool.submit(worker.close)
+        with pytest.raises(EngineError, match="closed"):
+            waiting.result()
+        recorder.go_on.set()
+        assert running.result() == [2]
+        closing.result()
+    with pytest.raises(EngineError, match="closed"):
+        worker.run("double", [3])
+    worker.close()
