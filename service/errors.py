@@ -10,10 +10,12 @@ SteadyEvalError
 ├── ModelError                 a model profile cannot be used
 │   ├── ProfileError           the profile file itself is wrong
 │   ├── MissingWeightsError    weights or adapter are not there (says what to run)
+│   ├── FetchError             weights cannot be had from where they are published
 │   ├── HashMismatchError      a file is not the one that was published
 │   └── CanaryError            the loaded filter does not filter
 ├── EngineError                a model call failed
 ├── LedgerError                a record could not be written or read
+│   └── RecordConflictError    another result stands in the ledger under the same id
 ├── NotReadyError              the service is not ready to grade (says why)
 └── GraphError                 the graph could not be used
 ├── GraphUnreachableError
@@ -102,6 +104,10 @@ class MissingWeightsError(ModelError):
     """Weights or an adapter are not there; the text names the command that brings them."""
 
 
+class FetchError(ModelError):
+    """Weights cannot be had from where they are published; the text says why."""
+
+
 class HashMismatchError(ModelError):
     """A file is not the one that was published."""
 
@@ -116,6 +122,10 @@ class EngineError(SteadyEvalError):
 
 class LedgerError(SteadyEvalError):
     """A record could not be written or read."""
+
+
+class RecordConflictError(LedgerError):
+    """Another result stands in the ledger under the same id; the first one binds."""
 
 
 class NotReadyError(SteadyEvalError):
