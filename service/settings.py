@@ -33,9 +33,13 @@ class Settings(BaseSettings):
     engine_api_key: SecretStr | None = None
     """API key for that server (or `STEADYEVAL_ENGINE_API_KEY_FILE`)."""
     engine_grade_model: str | None = None
-    """Model name for grading on that server; default: the profile's base."""
+    """Model name for grading on that server; default: see `docs/engines.md`."""
     engine_filter_model: str | None = None
-    """Model name for filtering on that server; default: the profile's filter adapter."""
+    """Model name for filtering on that server; default: see `docs/engines.md`."""
+    engine_prompts: Literal["tokens", "chat"] = "tokens"
+    """How prompts reach that server: as `tokens` where it takes token ids, else as `chat`."""
+    engine_timeout: float = Field(default=120.0, gt=0)
+    """Seconds that one request to that server may take."""
     device: str = "auto"
     """`auto`, `cpu` or a torch device such as `cuda:0`."""
     batch_size: int = Field(default=8, ge=1, le=256)

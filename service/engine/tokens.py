@@ -105,11 +105,18 @@ class PromptEncoder:
         return [(start, end) for start, end in pieces if start < end]
 
     @cached_property
+    def control_strings(self) -> frozenset[str]:
+        """What the tokenizer or its template takes for control where it stands in a text."""
+        added = {token.content for token in self.tokenizer.added_tokens_decoder.values()}
+        markers = _MARKER.findall(self.before) + _MARKER.findall(self.after)
+        return frozenset(text for text in {*added, *markers} if text.strip())
+
+    @cached_property
     def _markers(self) -> re.Pattern[str] | None:
-        """Turn markers of the template that its tokenizer takes for ordinary text."""
-        known = set(self.tokenizer.all_special_tokens)
-        found = {*_MARKER.findall(self.before), *_MARKER.findall(self.after)} - known
-        plain = sorted(found, key=len, reverse=True)
+        """Control strings that `split_special_tokens` does not take apart."""
+        added = self.tokenizer.added_tokens_decoder.values()
+        special = {token.content for token in added if token.special}
+        plain = sorted(self.control_strings - special, key=len, reverse=True)
         return re.compile("|".join(map(re.escape, plain)), re.IGNORECASE) if plain else None
 
     def _piece(self, text: str, offset: int, *, continues: bool) -> list[DraftToken]:
