@@ -93,6 +93,8 @@ class Judgement:
     justification: str | None = None
     cleaned_answer: str | None = None
     removed_spans: tuple[RemovedSpan, ...] = ()
+    filter_stable: bool | None = None
+    """Filter stage: True if filtering the cleaned answer again removes nothing."""
     reused_from: str | None = None
     """Another Judgement of the same student whose result this one took over, or `cache`."""
     based_on: str | None = None

@@ -1,0 +1,109 @@
+"""The SQLite file under the ledger: opened, kept private, written in durable transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from service.errors import InputError, LedgerError
+
+SCHEMA_VERSION = 1
+_SCHEMA = Path(__file__).with_name("schema.sql")
+
+
+class Database:
+    """One connection that all threads share; other processes may have the file open too."""
+
+    def __init__(self, path: Path, *, patience_s: float) -> None:
+        self.path = path
+        self._lock = RLock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # SQLite gives its side files (-wal, -shm) the mode of the main file.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            self._connection = sqlite3.connect(
+                path, timeout=patience_s, isolation_level=None, check_same_thread=False
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise LedgerError(f"cannot open the ledger {path}: {error}") from error
+        self._connection.row_factory = sqlite3.Row
+        try:
+            self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _prepare(self) -> None:
+        with self.reading() as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        with self.writing() as connection:
+            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            if version > SCHEMA_VERSION:
+                raise LedgerError(
+                    f"the ledger {self.path} has schema {version}, made by a newer SteadyEval; "
+                    f"this one knows schema {SCHEMA_VERSION}: upgrade SteadyEval"
+                )
+            if version == 0:
+                for statement in _SCHEMA.read_text(encoding="utf-8").split(";\n"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The connection for queries, one thread at a time.
+
+        Raises:
+            LedgerError: the file cannot be read.
+            InputError: a text holds a lone surrogate, which no file can keep.
+        """
+        with self._lock:
+            try:
+                yield self._connection
+            except UnicodeEncodeError as error:
+                raise InputError(f"a text is not valid Unicode: {error}") from error
+            except sqlite3.Error as error:
+                raise LedgerError(f"the ledger {self.path} failed: {error}") from error
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: on disk when the block ends, undone whole when it raises.
+
+        Raises:
+            LedgerError: the file cannot be written (disk full, locked, read-only).
+            InputError: as for `reading`.
+        """
+        with self.reading() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+
+def insert(connection: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> bool:
+    """Add a row unless its key is taken; True if it was added."""
+    columns, marks = ", ".join(values), ", ".join(f":{column}" for column in values)
+    statement = f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT DO NOTHING"
+    return connection.execute(statement, values).rowcount == 1
+
+
+def insert_logged(connection: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> bool:
+    """Add a row unless its key is taken, and if so its place in the log; True if it was added."""
+    if not insert(connection, table, values):
+        return False
+    connection.execute("INSERT INTO log (kind, row) VALUES (?, last_insert_rowid())", (table,))
+    return True

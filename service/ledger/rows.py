@@ -1,0 +1,279 @@
+"""Records as rows of the ledger and back."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from service.exam import Criterion, Question, ScoreScale
+from service.judgement import FinishReason, Judgement, RemovedSpan, ScoreSource, Stage
+from service.ledger.database import insert, insert_logged
+from service.records import Inclusion, Rating, Record, Run, RunKind, Submission
+
+JUDGEMENTS = """
+    SELECT judgement.*, exam_id, answer_id, question_id, student_id, attack_type
+    FROM judgement
+    JOIN submission USING (submission_id)
+    JOIN answer USING (exam_id, answer_id)
+"""
+
+
+def add_question_version(connection: sqlite3.Connection, question: Question) -> None:
+    """Log `question` as the latest version of itself."""
+    key = {"exam_id": question.exam_id, "question_id": question.question_id}
+    insert(connection, "question", key)
+    row = {
+        **key,
+        "domain": question.domain,
+        "text": question.text,
+        "gold_answer": question.gold_answer,
+        "rubric": question.rubric,
+        "gold_type": question.gold_type,
+        **_scale_row(question.scale),
+    }
+    insert_logged(connection, "question_version", row)
+    version = connection.execute("SELECT max(row) FROM question_version").fetchone()[0]
+    connection.executemany(
+        "INSERT INTO criterion VALUES (?, ?, ?, ?)",
+        [
+            (version, position, point.text, point.weight)
+            for position, point in enumerate(question.gold_points)
+        ],
+    )
+    connection.executemany(
+        "INSERT INTO misconception VALUES (?, ?, ?)",
+        [(version, position, text) for position, text in enumerate(question.banned_misconceptions)],
+    )
+
+
+def latest_question(
+    connection: sqlite3.Connection, exam_id: str, question_id: str
+) -> Question | None:
+    """The latest version of a question, if the registry has it."""
+    row = connection.execute(
+        "SELECT max(row) FROM question_version WHERE exam_id = ? AND question_id = ?",
+        (exam_id, question_id),
+    ).fetchone()
+    return None if row[0] is None else _question(connection, row[0])
+
+
+def latest_score(connection: sqlite3.Connection, rating: Rating) -> float | None:
+    """The score that the rater of `rating` last gave to its answer."""
+    row = connection.execute(
+        "SELECT score FROM rating WHERE exam_id = ? AND answer_id = ? AND rater = ? "
+        "ORDER BY row DESC LIMIT 1",
+        (rating.exam_id, rating.answer_id, rating.rater),
+    ).fetchone()
+    return None if row is None else float(row["score"])
+
+
+def rating_row(rating: Rating) -> dict[str, Any]:
+    """The columns of table `rating`."""
+    return {
+        "exam_id": rating.exam_id,
+        "answer_id": rating.answer_id,
+        "rater": rating.rater,
+        "score": rating.score,
+    }
+
+
+def run_row(run: Run) -> dict[str, Any]:
+    """The columns of table `run`."""
+    return {
+        "run_id": run.run_id,
+        "kind": run.kind,
+        "pipeline": run.pipeline,
+        "started_at": run.started_at.isoformat(),
+    }
+
+
+def submission_row(submission: Submission) -> dict[str, Any]:
+    """The columns of table `submission`."""
+    return {
+        "submission_id": submission.submission_id,
+        "exam_id": submission.exam_id,
+        "answer_id": submission.answer_id,
+        "attack_type": submission.attack_type,
+        "text": submission.text,
+        "received_at": submission.received_at.isoformat(),
+    }
+
+
+def judgement_row(judgement: Judgement) -> dict[str, Any]:
+    """The columns of table `judgement`."""
+    odds = judgement.score_probabilities
+    return {
+        "judgement_id": judgement.judgement_id,
+        "submission_id": judgement.submission_id,
+        "stage": judgement.stage,
+        "prompt": judgement.prompt,
+        "raw_output": judgement.raw_output,
+        "justification": judgement.justification,
+        "cleaned_answer": judgement.cleaned_answer,
+        "finish_reason": judgement.finish_reason,
+        **_scale_row(judgement.scale),
+        "model_fingerprint": judgement.model_fingerprint,
+        "prompt_version": judgement.prompt_version,
+        "decoding": judgement.decoding,
+        "created_at": judgement.created_at.isoformat(),
+        "latency_ms": judgement.latency_ms,
+        "predicted_score": judgement.predicted_score,
+        "raw_score": judgement.raw_score,
+        "score_source": judgement.score_source,
+        "expected_score": judgement.expected_score,
+        "score_probabilities": None if odds is None else json.dumps(dict(odds)),
+        "filter_stable": judgement.filter_stable,
+        "reused_from": judgement.reused_from,
+        "based_on": judgement.based_on,
+    }
+
+
+def add_removed_spans(connection: sqlite3.Connection, judgement: Judgement) -> None:
+    """Write the removed spans of a filter Judgement."""
+    connection.executemany(
+        "INSERT INTO removed_span VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (judgement.judgement_id, position, span.start, span.end, span.text, span.confidence)
+            for position, span in enumerate(judgement.removed_spans)
+        ],
+    )
+
+
+def read_judgement(connection: sqlite3.Connection, row: sqlite3.Row) -> Judgement:
+    """The Judgement of one row of `JUDGEMENTS`."""
+    spans = connection.execute(
+        "SELECT * FROM removed_span WHERE judgement_id = ? ORDER BY position",
+        (row["judgement_id"],),
+    )
+    odds, source, stable = row["score_probabilities"], row["score_source"], row["filter_stable"]
+    return Judgement(
+        judgement_id=row["judgement_id"],
+        stage=Stage(row["stage"]),
+        exam_id=row["exam_id"],
+        question_id=row["question_id"],
+        answer_id=row["answer_id"],
+        student_id=row["student_id"],
+        submission_id=row["submission_id"],
+        attack_type=row["attack_type"],
+        prompt=row["prompt"],
+        raw_output=row["raw_output"],
+        finish_reason=FinishReason(row["finish_reason"]),
+        scale=_scale(row),
+        model_fingerprint=row["model_fingerprint"],
+        prompt_version=row["prompt_version"],
+        decoding=row["decoding"],
+        created_at=datetime.fromisoformat(row["created_at"]),
+        latency_ms=row["latency_ms"],
+        predicted_score=row["predicted_score"],
+        raw_score=row["raw_score"],
+        score_source=None if source is None else ScoreSource(source),
+        expected_score=row["expected_score"],
+        score_probabilities=None if odds is None else json.loads(odds),
+        justification=row["justification"],
+        cleaned_answer=row["cleaned_answer"],
+        removed_spans=tuple(
+            RemovedSpan(span["start_offset"], span["end_offset"], span["text"], span["confidence"])
+            for span in spans
+        ),
+        filter_stable=None if stable is None else bool(stable),
+        reused_from=row["reused_from"],
+        based_on=row["based_on"],
+    )
+
+
+def read_record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
+    """The record that the log names by its table and row."""
+    match kind:
+        case "question_version":
+            return _question(connection, row)
+        case "submission":
+            return _submission(_one(connection, _SUBMISSION, row))
+        case "rating":
+            return _rating(_one(connection, _RATING, row))
+        case "run":
+            return _run(_one(connection, "SELECT * FROM run WHERE row = ?", row))
+        case "judgement":
+            found = _one(connection, f"{JUDGEMENTS} WHERE judgement.row = ?", row)
+            return read_judgement(connection, found)
+        case "inclusion":
+            found = _one(connection, "SELECT * FROM inclusion WHERE row = ?", row)
+            return Inclusion(found["run_id"], found["judgement_id"])
+        case _:
+            raise AssertionError(f"the log has a record of kind {kind}")
+
+
+_SUBMISSION = """
+    SELECT * FROM submission JOIN answer USING (exam_id, answer_id) WHERE submission.row = ?
+"""
+_RATING = "SELECT * FROM rating JOIN answer USING (exam_id, answer_id) WHERE rating.row = ?"
+
+
+def _one(connection: sqlite3.Connection, query: str, row: int) -> sqlite3.Row:
+    found: sqlite3.Row = connection.execute(query, (row,)).fetchone()
+    return found
+
+
+def _question(connection: sqlite3.Connection, version: int) -> Question:
+    row = _one(connection, "SELECT * FROM question_version WHERE row = ?", version)
+    points = connection.execute(
+        "SELECT text, weight FROM criterion WHERE version = ? ORDER BY position", (version,)
+    )
+    banned = connection.execute(
+        "SELECT text FROM misconception WHERE version = ? ORDER BY position", (version,)
+    )
+    return Question(
+        exam_id=row["exam_id"],
+        question_id=row["question_id"],
+        domain=row["domain"],
+        text=row["text"],
+        gold_answer=row["gold_answer"],
+        rubric=row["rubric"],
+        gold_type=row["gold_type"],
+        gold_points=tuple(Criterion(point["text"], point["weight"]) for point in points),
+        banned_misconceptions=tuple(item["text"] for item in banned),
+        scale=_scale(row),
+    )
+
+
+def _submission(row: sqlite3.Row) -> Submission:
+    return Submission(
+        submission_id=row["submission_id"],
+        exam_id=row["exam_id"],
+        question_id=row["question_id"],
+        answer_id=row["answer_id"],
+        student_id=row["student_id"],
+        attack_type=row["attack_type"],
+        text=row["text"],
+        received_at=datetime.fromisoformat(row["received_at"]),
+    )
+
+
+def _rating(row: sqlite3.Row) -> Rating:
+    return Rating(
+        exam_id=row["exam_id"],
+        question_id=row["question_id"],
+        answer_id=row["answer_id"],
+        student_id=row["student_id"],
+        rater=row["rater"],
+        score=row["score"],
+    )
+
+
+def _run(row: sqlite3.Row) -> Run:
+    return Run(
+        run_id=row["run_id"],
+        kind=RunKind(row["kind"]),
+        pipeline=row["pipeline"],
+        started_at=datetime.fromisoformat(row["started_at"]),
+    )
+
+
+def _scale_row(scale: ScoreScale) -> Mapping[str, float]:
+    return {"min_score": scale.min_score, "max_points": scale.max_points, "step": scale.step}
+
+
+def _scale(row: sqlite3.Row) -> ScoreScale:
+    return ScoreScale(row["min_score"], row["max_points"], row["step"])

@@ -1,0 +1,187 @@
+"""From the ledger to the graph, in order, however long the graph was down."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from threading import Condition, Thread
+from time import monotonic
+from types import TracebackType
+from typing import Protocol, Self
+
+from service.errors import GraphError, GraphQueryError
+from service.ledger.ledger import Ledger
+from service.records import Record
+
+_log = logging.getLogger(__name__)
+
+_BATCH = 500
+_FIRST_PAUSE_S = 0.25
+_LONGEST_PAUSE_S = 30.0
+_POLL_S = 2.0
+
+
+class GraphWriter(Protocol):
+    """The part of a graph store that takes records."""
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Write records in one transaction; what is there already stays as it is."""
+
+
+class GraphShipper:
+    """A thread that carries the ledger's records to a graph.
+
+    The place that the graph has reached stands in the ledger and moves only after the graph
+    has committed, so a crash anywhere repeats a batch and never leaves one out. A record that
+    the graph refuses is never skipped: the thread stays at it and `last_error` names it. One
+    process at a time ships to a graph, so that an old batch never lands on a newer one.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        open_store: Callable[[], AbstractContextManager[GraphWriter]],
+        graph: str,
+    ) -> None:
+        """Prepare to ship; `start` begins.
+
+        Args:
+            ledger: where the records are.
+            open_store: connects to the graph; called again after every failure.
+            graph: name of the graph, under which the ledger remembers how far it is.
+        """
+        self._ledger = ledger
+        self._open_store = open_store
+        self._graph = graph
+        self._batch = _BATCH
+        self._pause_s = _FIRST_PAUSE_S
+        self._last_error: str | None = None
+        self._stopping = False
+        self._hurry = False
+        self._news = False
+        self._changed = Condition()
+        self._thread: Thread | None = None
+        ledger.subscribe(self.wake)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to ship in the background."""
+        self._stopping = False
+        self._thread = Thread(target=self._run, name="graph-shipper", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish the batch at hand and end; what is left is shipped after the next start."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+
+    def wake(self) -> None:
+        """Say that there are new records. The ledger does so for those of this process."""
+        with self._changed:
+            self._news = True
+            self._changed.notify_all()
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until the graph has all that is in the ledger now; False if it takes too long."""
+        target = self._ledger.last_seq()
+        deadline = monotonic() + timeout_s
+        with self._changed:
+            while self._ledger.shipped(self._graph) < target:
+                left = deadline - monotonic()
+                if left <= 0:
+                    return False
+                self._hurry = True
+                self._changed.notify_all()
+                # Another process may be the one that ships: look, even if nobody calls.
+                self._changed.wait(min(left, _POLL_S))
+        return True
+
+    def lag(self) -> int:
+        """How many records the graph does not have yet."""
+        return self._ledger.last_seq() - self._ledger.shipped(self._graph)
+
+    @property
+    def last_error(self) -> str | None:
+        """Why the graph does not take records at the moment; None while it does."""
+        return self._last_error
+
+    def _run(self) -> None:
+        while not self._stopping:
+            try:
+                with self._turn(), self._open_store() as store:
+                    self._ship(store)
+            except Exception as error:
+                # Whatever it is, the records are safe in the ledger and the thread must live.
+                self._failed(error)
+                self._wait(self._pause_s, lambda: self._hurry)
+                self._pause_s = min(self._pause_s * 2, _LONGEST_PAUSE_S)
+
+    def _ship(self, store: GraphWriter) -> None:
+        """Ship what comes until told to stop."""
+        while not self._stopping:
+            self._news = False
+            records = self._ledger.after(self._ledger.shipped(self._graph), self._batch)
+            if records:
+                try:
+                    store.write([logged.record for logged in records])
+                except GraphQueryError as error:
+                    if len(records) > 1:
+                        # One at a time, all that stand before the refused record get through.
+                        self._batch = 1
+                        continue
+                    kind = type(records[0].record).__name__
+                    raise GraphQueryError(
+                        f"the graph refused record {records[0].seq} ({kind}): {error}"
+                    ) from error
+                self._ledger.mark_shipped(self._graph, records[-1].seq)
+                self._batch = min(self._batch * 2, _BATCH)
+            self._succeeded()
+            if not records:
+                self._wait(_POLL_S, lambda: self._news or self._hurry)
+
+    def _wait(self, timeout_s: float, until: Callable[[], bool]) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopping or until(), timeout_s)
+            self._hurry = False
+
+    def _succeeded(self) -> None:
+        with self._changed:
+            self._pause_s = _FIRST_PAUSE_S
+            self._last_error = None
+            self._changed.notify_all()
+
+    def _failed(self, error: Exception) -> None:
+        text = str(error) or type(error).__name__
+        if text != self._last_error:
+            _log.warning("records wait for graph %s: %s", self._graph, text)
+        self._last_error = text
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """The right to ship to this graph, which one process has at a time."""
+        name = hashlib.sha256(self._graph.encode("utf-8")).hexdigest()[:12]
+        path = Path(f"{self._ledger.path}-{name}.lock")
+        with path.open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise GraphError("another process ships to this graph") from None
+            yield

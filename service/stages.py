@@ -1,0 +1,351 @@
+"""The stages of the pipeline for a batch of answers: find, compute, share.
+
+Greedy decoding is a function of the prompt, so a prompt that was answered is not asked again:
+a Judgement that is recorded is found by its id, and within a batch equal prompts share one
+result. Each stage of each answer still gets a complete record of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+from service.engine.base import Engine, Role
+from service.errors import InputError
+from service.exam import Answer, Question
+from service.filter import AnswerFilter
+from service.grader import DECODING, Grader
+from service.judgement import Judgement, Stage, judgement_id, submission_id
+from service.prompts import PROMPT_VERSION, Prompt, filter_prompt, grading_prompt
+from service.records import Run, Submission
+
+REUSED_FROM_CACHE = "cache"
+"""`reused_from` of a result that was computed for another student."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+class Records(Protocol):
+    """Where Judgements are recorded and found again; the ledger is one."""
+
+    def admit(self, items: Sequence[tuple[Question, Answer]]) -> list[bytes | InputError]:
+        """The salt of each answer, or why it cannot be graded."""
+
+    def find(self, judgement_id: str) -> Judgement | None:
+        """A Judgement by its id, if there is one."""
+
+    def record(
+        self, run: Run, submissions: Sequence[Submission], judgements: Sequence[Judgement]
+    ) -> None:
+        """Write a run and all that it includes: all or nothing."""
+
+
+class NoRecords:
+    """Keeps nothing; ids are not salted."""
+
+    def admit(self, items: Sequence[tuple[Question, Answer]]) -> list[bytes | InputError]:
+        """An empty salt for each answer."""
+        return [b""] * len(items)
+
+    def find(self, judgement_id: str) -> Judgement | None:  # noqa: ARG002
+        """Nothing is ever found."""
+        return None
+
+    def record(
+        self, run: Run, submissions: Sequence[Submission], judgements: Sequence[Judgement]
+    ) -> None:
+        """Nothing is ever written."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """One engine in its two roles."""
+
+    engine: Engine
+    grader: Grader
+    filter: AnswerFilter
+    decoding: str
+    """How the filter decodes."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that cannot be graded, and why."""
+
+    question: Question
+    answer: Answer
+    error: InputError
+
+
+@dataclass(eq=False)
+class Case:
+    """An answer on its way through the stages."""
+
+    question: Question
+    answer: Answer
+    salt: bytes
+    submission: Submission
+    judgements: dict[Stage, Judgement] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """One stage of one answer."""
+
+    case: Case
+    stage: Stage
+    text: str
+    prompt: str
+    fingerprint: str
+    decoding: str
+    based_on: str | None = None
+
+    @cached_property
+    def judgement_id(self) -> str:
+        return judgement_id(
+            self.case.salt,
+            submission=self.case.submission.submission_id,
+            stage=self.stage,
+            prompt=self.prompt,
+            model_fingerprint=self.fingerprint,
+            decoding=self.decoding,
+            based_on=self.based_on,
+        )
+
+    @property
+    def item(self) -> tuple[Question, str]:
+        return self.case.question, self.text
+
+
+class Batch:
+    """Answers that are judged together.
+
+    Attributes:
+        cases: answers with a Judgement of every stage, in the order of the items.
+        refusals: the other answers.
+    """
+
+    def __init__(
+        self, models: Models, records: Records, items: Sequence[tuple[Question, Answer]]
+    ) -> None:
+        self._models = models
+        self._records = records
+        self._known: dict[str, Judgement] = {}
+        self.cases: list[Case] = []
+        self.refusals: list[Refusal] = []
+        self._admit(items)
+        # The filter comes first, so that raw and cleaned texts are graded in one model call.
+        self._judge([self._filter_task(case) for case in self.cases], self._clean)
+        baseline = [self._baseline_task(case) for case in self.cases]
+        filtered = [self._filtered_task(case) for case in self.cases]
+        self._judge([*baseline, *filtered], self._grade)
+
+    def _admit(self, items: Sequence[tuple[Question, Answer]]) -> None:
+        storable = []
+        for question, answer in items:
+            try:
+                _check_unicode(question, answer)
+                storable.append((question, answer))
+            except InputError as error:
+                self.refusals.append(Refusal(question, answer, error))
+        admitted = self._records.admit(storable)
+        for (question, answer), salt in zip(storable, admitted, strict=True):
+            if isinstance(salt, InputError):
+                self.refusals.append(Refusal(question, answer, salt))
+            else:
+                submission = _submission(salt, question, answer)
+                self.cases.append(Case(question, answer, salt, submission))
+
+    def _filter_task(self, case: Case) -> _Task:
+        text = case.submission.text
+        return _Task(
+            case=case,
+            stage=Stage.FILTER,
+            text=text,
+            prompt=self._rendered(filter_prompt(case.question, text)),
+            fingerprint=self._models.engine.fingerprint(Role.FILTER),
+            decoding=self._models.decoding,
+        )
+
+    def _baseline_task(self, case: Case) -> _Task:
+        return self._grading_task(case, Stage.BASELINE, case.submission.text, None)
+
+    def _filtered_task(self, case: Case) -> _Task:
+        basis = case.judgements[Stage.FILTER]
+        cleaned = basis.cleaned_answer or ""
+        return self._grading_task(case, Stage.FILTERED, cleaned, basis.judgement_id)
+
+    def _grading_task(self, case: Case, stage: Stage, text: str, based_on: str | None) -> _Task:
+        return _Task(
+            case=case,
+            stage=stage,
+            text=text,
+            prompt=self._rendered(self._models.grader.prompt(case.question, text)),
+            fingerprint=self._models.engine.fingerprint(Role.GRADE),
+            decoding=DECODING,
+            based_on=based_on,
+        )
+
+    def _rendered(self, prompt: Prompt) -> str:
+        return self._models.engine.render(prompt)
+
+    def _judge(
+        self, tasks: Sequence[_Task], compute: Callable[[Sequence[_Task]], list[Judgement]]
+    ) -> None:
+        """Give every task's case its Judgement: recorded, computed, or shared."""
+        found: dict[str, Judgement] = {}
+        missing: dict[str, _Task] = {}
+        for task in tasks:
+            if judgement := self._records.find(task.judgement_id):
+                found[judgement.judgement_id] = judgement
+                self._known.setdefault(judgement.prompt, judgement)
+        for task in tasks:
+            if task.prompt not in self._known:
+                missing.setdefault(task.prompt, task)
+        refused: dict[str, InputError] = {}
+        for task, result in zip(
+            missing.values(), _each(compute, list(missing.values())), strict=True
+        ):
+            if isinstance(result, InputError):
+                refused[task.prompt] = result
+            else:
+                self._known[task.prompt] = result
+        for task in tasks:
+            if task.prompt in refused:
+                self._refuse(task.case, refused[task.prompt])
+            else:
+                judgement = found.get(task.judgement_id) or self._share(task)
+                task.case.judgements[task.stage] = judgement
+
+    def _refuse(self, case: Case, error: InputError) -> None:
+        if case in self.cases:
+            self.cases.remove(case)
+            self.refusals.append(Refusal(case.question, case.answer, error))
+
+    def _share(self, task: _Task) -> Judgement:
+        """The known result for the task's prompt as the task's own Judgement."""
+        own = task.case.judgements.get(Stage.BASELINE)
+        source = own if own and own.prompt == task.prompt else self._known[task.prompt]
+        if source.judgement_id == task.judgement_id:
+            return source
+        submission = task.case.submission
+        same_student = (source.exam_id, source.student_id) == (
+            submission.exam_id,
+            submission.student_id,
+        )
+        return replace(
+            source,
+            judgement_id=task.judgement_id,
+            stage=task.stage,
+            exam_id=submission.exam_id,
+            question_id=submission.question_id,
+            answer_id=submission.answer_id,
+            student_id=submission.student_id,
+            submission_id=submission.submission_id,
+            attack_type=submission.attack_type,
+            created_at=datetime.now(UTC),
+            latency_ms=0.0,
+            reused_from=source.judgement_id if same_student else REUSED_FROM_CACHE,
+            based_on=task.based_on,
+        )
+
+    def _clean(self, tasks: Sequence[_Task]) -> list[Judgement]:
+        results = self._models.filter.clean([task.item for task in tasks])
+        return [
+            _judgement(
+                task,
+                raw_output=result.raw_output,
+                finish_reason=result.finish_reason,
+                latency_ms=result.latency_ms,
+                cleaned_answer=result.cleaned,
+                removed_spans=result.removed,
+                filter_stable=result.stable,
+            )
+            for task, result in zip(tasks, results, strict=True)
+        ]
+
+    def _grade(self, tasks: Sequence[_Task]) -> list[Judgement]:
+        grades = self._models.grader.grade([task.item for task in tasks])
+        return [
+            _judgement(
+                task,
+                raw_output=grade.raw_output,
+                finish_reason=grade.finish_reason,
+                latency_ms=grade.latency_ms,
+                predicted_score=grade.predicted_score,
+                raw_score=grade.raw_score,
+                score_source=grade.score_source,
+                expected_score=grade.expected_score,
+                score_probabilities=grade.score_probabilities,
+                justification=grade.justification,
+            )
+            for task, grade in zip(tasks, grades, strict=True)
+        ]
+
+
+def _judgement(task: _Task, **result: Any) -> Judgement:
+    submission = task.case.submission
+    return Judgement(
+        judgement_id=task.judgement_id,
+        stage=task.stage,
+        exam_id=submission.exam_id,
+        question_id=submission.question_id,
+        answer_id=submission.answer_id,
+        student_id=submission.student_id,
+        submission_id=submission.submission_id,
+        attack_type=submission.attack_type,
+        prompt=task.prompt,
+        scale=task.case.question.scale,
+        model_fingerprint=task.fingerprint,
+        prompt_version=PROMPT_VERSION,
+        decoding=task.decoding,
+        created_at=datetime.now(UTC),
+        based_on=task.based_on,
+        **result,
+    )
+
+
+def _submission(salt: bytes, question: Question, answer: Answer) -> Submission:
+    return Submission(
+        submission_id=submission_id(
+            salt, question.exam_id, answer.answer_id, answer.attack_type, answer.text
+        ),
+        exam_id=question.exam_id,
+        question_id=question.question_id,
+        answer_id=answer.answer_id,
+        student_id=answer.student_id,
+        attack_type=answer.attack_type,
+        text=answer.text,
+        received_at=datetime.now(UTC),
+    )
+
+
+def _check_unicode(question: Question, answer: Answer) -> None:
+    names = (question.exam_id, question.question_id, answer.answer_id, answer.student_id)
+    texts = (answer.text, answer.attack_type, question.rubric)
+    prompt = grading_prompt(question, answer.text, justify=False).text
+    try:
+        "".join([*names, *texts, prompt]).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"answer {answer.answer_id!a} or its question is not valid Unicode: {error}"
+        ) from error
+
+
+def _each(
+    call: Callable[[Sequence[_Item]], Sequence[_Result]], items: Sequence[_Item]
+) -> list[_Result | InputError]:
+    """`call` on all items at once; where it refuses, on halves, until the culprit is alone."""
+    if not items:
+        return []
+    try:
+        return [*call(items)]
+    except InputError as error:
+        if len(items) == 1:
+            return [error]
+    half = len(items) // 2
+    return [*_each(call, items[:half]), *_each(call, items[half:])]
