@@ -1,0 +1,153 @@
+"""What `grade`, `filter` and `demo` share: an exam in batches, and an output file in one piece."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from service.errors import InputError
+from service.exam import Answer, ExamItem, Question
+from service.settings import Settings
+
+if TYPE_CHECKING:
+    from service.ledger import Ledger
+    from service.pipeline import GradingPipeline
+
+_FLUSH_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An answer that the model cannot take, and why."""
+
+    question: Question
+    answer: Answer
+    reason: str
+
+    def __str__(self) -> str:
+        exam, answer = self.question.exam_id, self.answer
+        return f"{exam}, answer {answer.answer_id} ({answer.attack_type}): {self.reason}"
+
+
+def by_question(
+    items: Sequence[ExamItem], most: int, *, label: str, console: Console
+) -> Iterator[list[ExamItem]]:
+    """The items in portions of at most `most` answers to one question, under a progress bar.
+
+    Answers to one question share their prompt's head, and twins share results.
+    """
+    groups: dict[tuple[str, str], list[ExamItem]] = {}
+    for item in items:
+        groups.setdefault((item.question.exam_id, item.question.question_id), []).append(item)
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    ) as progress:
+        task = progress.add_task(label, total=len(items))
+        for group in groups.values():
+            for start in range(0, len(group), most):
+                portion = group[start : start + most]
+                yield portion
+                progress.advance(task, len(portion))
+
+
+@contextmanager
+def checked_pipeline(
+    settings: Settings, console: Console, ledger: Ledger | None = None
+) -> Iterator[GradingPipeline]:
+    """The pipeline of these settings, once its filter has passed the canary.
+
+    Raises:
+        ModelError: weights are missing, or the filter does not filter.
+    """
+    # Only here, since help and faulty input need no model.
+    from service.engine.factory import open_engine
+    from service.pipeline import GradingPipeline
+
+    with console.status(f"loading {settings.profile}"):
+        engine = open_engine(settings)
+    try:
+        pipeline = GradingPipeline(engine, ledger=ledger, decoding=settings.decoding)
+        with console.status("checking the filter"):
+            pipeline.check()
+        yield pipeline
+    finally:
+        engine.close()
+
+
+@contextmanager
+def shipped_ledger(settings: Settings, console: Console) -> Iterator[Ledger]:
+    """The ledger; what is written to it goes to the graph meanwhile and, at the end, at last."""
+    from service.graph import open_graph
+    from service.ledger import GraphShipper, Ledger
+
+    ledger = Ledger(settings.ledger_path)
+    try:
+        if settings.graph == "none":
+            yield ledger
+            return
+        shipper = GraphShipper(ledger, partial(open_graph, settings), settings.graph)
+        shipper.start()
+        try:
+            yield ledger
+            with console.status("writing the graph"):
+                shipper.flush(_FLUSH_SECONDS)
+            if lag := shipper.lag():
+                console.print(
+                    f"[yellow]the graph lacks {lag} records[/]: {escape(str(shipper.last_error))}. "
+                    "They are safe in the ledger and follow at the next start."
+                )
+        finally:
+            shipper.stop()
+    finally:
+        ledger.close()
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Refuse an output file that cannot be written or would replace another.
+
+    Raises:
+        InputError: it is there already, or its folder is not.
+    """
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent} is no folder; make it first")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file")
+    if path.exists() and not force:
+        raise InputError(f"{path} is there already; give another name, or --force to replace it")
+
+
+def write_lines(path: Path, records: Iterable[BaseModel]) -> None:
+    """Write one JSON record a line; the file appears whole or not at all."""
+    with NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
+    ) as file:
+        try:
+            file.writelines(f"{record.model_dump_json()}\n" for record in records)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def report_refused(refused: Sequence[Refused], console: Console) -> None:
+    """Name the answers that the model could not take."""
+    for refusal in refused:
+        console.print(f"[red]refused[/]: {escape(str(refusal))}", highlight=False)

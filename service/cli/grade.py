@@ -1,0 +1,126 @@
+"""`steadyeval grade`: a whole exam file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from service.cli.batch import (
+    Refused,
+    by_question,
+    check_output,
+    checked_pipeline,
+    report_refused,
+    shipped_ledger,
+    write_lines,
+)
+from service.errors import InputError
+from service.exam import Answer, ExamItem, Question, format_score
+from service.exam_file import read_exam
+from service.records import Run, RunKind
+from service.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from service.pipeline import GradedAnswer
+
+_PORTION = 64
+
+ExamArgument = Annotated[Path, typer.Argument(help="Exam file: JSONL, or CSV with such columns.")]
+OutOption = Annotated[Path, typer.Option("--out", "-o", help="Results file (JSONL).")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace the results file.")]
+ProfileOption = Annotated[
+    str | None, typer.Option(help="Name of the model profile, or path of its folder.")
+]
+GraphOption = Annotated[
+    str | None, typer.Option(help="embedded, none, or the Bolt URI of a Neo4j 5.")
+]
+
+
+def grade(
+    exam: ExamArgument,
+    out: OutOption,
+    graph: GraphOption = None,
+    profile: ProfileOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Grade every answer of an exam file.
+
+    A line of the results has the form of a response of POST /grade. Exit code 1: some answers
+    were not graded.
+    """
+    from service.api.protocol import GradeResponse
+
+    console = Console(stderr=True)
+    check_output(out, force=force)
+    settings = given_settings(graph=graph, profile=profile)
+    items = read_exam(exam, max_answer_chars=settings.max_answer_chars)
+    graded, refused = grade_items(items, settings, console)
+    write_lines(out, (GradeResponse.of(answer) for answer in graded))
+    Console().print(_summary(graded))
+    report_refused(refused, console)
+    raise typer.Exit(1 if refused else 0)
+
+
+def given_settings(**options: str | None) -> Settings:
+    """The settings, where options that were given win."""
+    return load_settings(**{name: value for name, value in options.items() if value is not None})
+
+
+def grade_items(
+    items: Sequence[ExamItem], settings: Settings, console: Console
+) -> tuple[list[GradedAnswer], list[Refused]]:
+    """Register an exam and grade it as one Run of kind batch; ledger and graph have it then.
+
+    Returns:
+        the graded answers in the order of the items, and those that the model cannot take.
+    """
+    run = Run(str(uuid4()), RunKind.BATCH, f"guarded-{settings.decoding}", datetime.now(UTC))
+    graded: dict[int, GradedAnswer] = {}
+    refused: list[Refused] = []
+
+    def refuse(question: Question, answer: Answer, error: InputError) -> None:
+        refused.append(Refused(question, answer, str(error)))
+
+    with (
+        shipped_ledger(settings, console) as ledger,
+        checked_pipeline(settings, console, ledger) as pipeline,
+    ):
+        ledger.register(items)
+        for portion in by_question(items, _PORTION, label="grading", console=console):
+            results = pipeline.grade_many(
+                [(item.question, item.answer) for item in portion], run=run, on_refused=refuse
+            )
+            failed = {id(refusal.answer) for refusal in refused}
+            taken = [item for item in portion if id(item.answer) not in failed]
+            graded |= {id(item): result for item, result in zip(taken, results, strict=True)}
+    return [graded[id(item)] for item in items if id(item) in graded], refused
+
+
+def _summary(graded: Sequence[GradedAnswer]) -> Table:
+    table = Table("exam", "answers", "need review", "cut", "mean baseline", "mean final")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for exam_id in sorted({answer.question.exam_id for answer in graded}):
+        answers = [answer for answer in graded if answer.question.exam_id == exam_id]
+        table.add_row(
+            exam_id,
+            str(len(answers)),
+            str(sum(answer.status == "needs_review" for answer in answers)),
+            str(sum(bool(answer.removed_spans) for answer in answers)),
+            _mean([answer.baseline.predicted_score for answer in answers]),
+            _mean([answer.final_score for answer in answers]),
+        )
+    return table
+
+
+def _mean(scores: Sequence[float | None]) -> str:
+    known = [score for score in scores if score is not None]
+    return format_score(round(fmean(known), 2)) if known else "-"
