@@ -54,3 +54,17 @@ def tiny_engine(tiny_settings: Settings) -> Iterator[Engine]:
     engine = open_engine(tiny_settings)
     yield engine
     engine.close()
+
+
+@pytest.fixture(scope="session")
+def embedded_models(request: pytest.FixtureRequest) -> Path:
+    """The base model of the embedded profile, fetched once for all test runs of this checkout.
+
+    Link it into a home as `models`.
+    """
+    from service.model_store import fetch_base
+    from service.profile import load_profile
+
+    kept = Settings(home=request.config.cache.mkdir("embedded-home"))
+    fetch_base(load_profile(kept.profile, kept), kept)
+    return kept.models_dir
