@@ -91,6 +91,18 @@ class Ledger:
             raise UnknownExamError(f"no question {question_id!r} of exam {exam_id!r} is registered")
         return question
 
+    def questions(self, exam_id: str) -> list[Question]:
+        """The latest versions of an exam's questions.
+
+        Raises:
+            UnknownExamError: there is no such exam.
+        """
+        with self._database.reading() as connection:
+            questions = rows.questions_of_exam(connection, exam_id)
+        if not questions:
+            raise UnknownExamError(f"no exam {exam_id!r} is registered")
+        return questions
+
     def admit(self, items: Sequence[tuple[Question, Answer]]) -> list[bytes | InputError]:
         """Register answers that are to be graded, with their questions.
 

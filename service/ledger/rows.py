@@ -60,6 +60,16 @@ def latest_question(
     return None if row[0] is None else _question(connection, row[0])
 
 
+def questions_of_exam(connection: sqlite3.Connection, exam_id: str) -> list[Question]:
+    """The latest version of each question of an exam, in the order of registration."""
+    versions = connection.execute(
+        "SELECT max(row) FROM question_version WHERE exam_id = ? "
+        "GROUP BY question_id ORDER BY min(row)",
+        (exam_id,),
+    )
+    return [_question(connection, version) for (version,) in versions.fetchall()]
+
+
 def latest_score(connection: sqlite3.Connection, rating: Rating) -> float | None:
     """The score that the rater of `rating` last gave to its answer."""
     row = connection.execute(

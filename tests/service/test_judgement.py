@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.judgement import Stage, judgement_id, salted_hash, submission_id
+
+REQUEST: dict[str, Any] = {
+    "submission": "sub",
+    "stage": Stage.FILTERED,
+    "prompt": "grade this",
+    "model_fingerprint": "model",
+    "decoding": "greedy",
+    "based_on": "filter-judgement",
+}
+
+
+def test_the_stages_are_named_as_in_the_paper() -> None:
+    assert [(stage.value, stage.task_type, stage.pipeline_variant) for stage in Stage] == [
+        ("baseline", "grading", "baseline"),
+        ("filter", "filter_prompt", "filter_step"),
+        ("filtered", "grading", "filtered"),
+    ]
+
+
+def test_an_id_is_the_same_in_every_release() -> None:
+    # Changing either of these would orphan every record of every installation.
+    assert submission_id(b"salt", "Tides", "a1", "clean", "The Moon pulls.") == (
+        "be3880d7-936d-5c22-8fe2-64958790f8b3"
+    )
+    assert judgement_id(b"salt", **REQUEST) == "887a6265-a1b0-5278-9e98-5ae0842f5637"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"submission": "other"},
+        {"stage": Stage.BASELINE},
+        {"prompt": "grade this, please"},
+        {"model_fingerprint": "other"},
+        {"decoding": "free"},
+        {"based_on": None},
+    ],
+)
+def test_whatever_decides_a_result_is_in_its_id(change: dict[str, Any]) -> None:
+    assert judgement_id(b"salt", **REQUEST) != judgement_id(b"salt", **{**REQUEST, **change})
+
+
+def test_without_the_salt_an_id_cannot_be_made_again() -> None:
+    assert judgement_id(b"salt", **REQUEST) != judgement_id(b"", **REQUEST)
+    assert salted_hash(b"salt", "text") != salted_hash(b"pepper", "text")
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=4, max_size=4),
+    st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=4, max_size=4),
+)
+def test_no_two_submissions_share_an_id(one: list[str], other: list[str]) -> None:
+    same = submission_id(b"", *one) == submission_id(b"", *other)
+    assert same == (one == other)
+
+
+def test_moving_a_letter_from_one_part_to_the_next_changes_the_id() -> None:
+    assert submission_id(b"", "ab", "c", "x", "t") != submission_id(b"", "a", "bc", "x", "t")
