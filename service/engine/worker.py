@@ -64,6 +64,7 @@ class Worker:
         for job in refused:
             job.result.set_exception(EngineError("the engine was closed before this call ran"))
         self._thread.join()
+        self._functions = {}
 
     def _serve(self) -> None:
         while batch := self._next_batch():

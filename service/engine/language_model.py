@@ -1,0 +1,331 @@
+"""A causal language model with its adapters: what reads tokens and says what comes next."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from peft import PeftConfig, PeftModel
+from peft.tuners.lora import LoraLayer
+from torch import Tensor
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, GenerationConfig
+
+from service.engine.base import Role
+from service.engine.tokens import PromptEncoder
+from service.errors import ProfileError
+from service.model_store import AdapterFiles, ModelFiles
+from service.profile import ModelProfile
+
+_LOGITS_AT_ONCE = 2**28
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the model expects after each of some consecutive tokens, and how to read on.
+
+    Position k of a reading is the distribution of the token that comes k-th.
+
+    Attributes:
+        actual: log-probability of the token that does come, and of the end at the last place.
+        end: log-probability of the end of the turn.
+        top: the likeliest token.
+        top_log: its log-probability.
+        memory: keys and values of every token read, one pair per layer, batch size 1.
+        start: tokens read before the first position.
+    """
+
+    actual: list[float]
+    end: list[float]
+    top: list[int]
+    top_log: list[float]
+    memory: tuple[tuple[Tensor, Tensor], ...]
+    start: int
+
+
+class LanguageModel:
+    """One base model in memory, with LoRA adapters that are switched per call.
+
+    Not safe to call from several threads.
+
+    Args:
+        profile: how the model is run.
+        files: where its weights lie.
+        device: `auto`, `cpu` or a torch device.
+
+    Raises:
+        ProfileError: the weights cannot be used as the profile says.
+    """
+
+    def __init__(self, profile: ModelProfile, files: ModelFiles, device: str = "auto") -> None:
+        _silence()
+        self.device = _device(device)
+        self.dtype = profile.dtype_cpu if self.device.type == "cpu" else profile.dtype_gpu
+        self.tokenizer = _load_tokenizer(files.base_dir)
+        if profile.chat_template is not None:
+            self.tokenizer.chat_template = profile.chat_template
+        self.encoder = PromptEncoder(self.tokenizer)
+        self.model: Any = _load_base(files.base_dir, self.dtype)
+        self.end_ids = _end_ids(self.model, self.tokenizer)
+        self.pad_id = self.end_ids[0]
+        # The base's own defaults (a temperature, a length) must not seep into greedy decoding.
+        self.model.generation_config = self.greedy()
+        self.model.to(self.device).eval()
+        self.context: int = self.model.config.max_position_embeddings
+        self.vocabulary: int = self.model.get_output_embeddings().weight.shape[0]
+        self.positions_at_once = max(_LOGITS_AT_ONCE // self.vocabulary, 1)
+        self._base_hash = files.base_hash
+        self._adapter_hashes = {role: adapter.sha256 for role, adapter in files.adapters.items()}
+        self._peft = _attach(self.model, files.adapters, self.device)
+
+    def fingerprint(self, role: Role) -> str:
+        """Hash over base, adapter, tokenizer and dtype."""
+        adapter = self._adapter_hashes.get(role, "")
+        parts = (self._base_hash, adapter, self._tokenizer_hash, self.dtype)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    @cached_property
+    def _tokenizer_hash(self) -> str:
+        state = self.tokenizer.backend_tokenizer.to_str()
+        template = self.tokenizer.chat_template
+        return hashlib.sha256(f"{state}\n{template}".encode()).hexdigest()
+
+    @contextmanager
+    def as_role(self, role: Role) -> Iterator[None]:
+        """Run the body with the role's adapter, or with the bare base where it has none."""
+        with torch.inference_mode():
+            name = self._adapter_hashes.get(role)
+            if self._peft is None:
+                yield
+            elif name is None:
+                with self._peft.disable_adapter():
+                    yield
+            else:
+                self._peft.set_adapter(_adapter_name(name), inference_mode=True)
+                yield
+
+    def greedy(self, **settings: Any) -> GenerationConfig:
+        """Greedy decoding up to the end of the turn."""
+        config: Any = GenerationConfig
+        return config(  # type: ignore[no-any-return]
+            do_sample=False,
+            eos_token_id=list(self.end_ids),
+            pad_token_id=self.pad_id,
+            **settings,
+        )
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """What tokens say; control tokens are shown."""
+        return str(self.tokenizer.decode(list(tokens), clean_up_tokenization_spaces=False))
+
+    def token_text(self, token_id: int) -> str:
+        """The characters that a token adds in the middle of a text."""
+        return self.text([*self._anchor_ids, token_id]).removeprefix(self.text(self._anchor_ids))
+
+    @cached_property
+    def _anchor_ids(self) -> list[int]:
+        return self.encoder.plain_ids("a")
+
+    @cached_property
+    def terminators(self) -> list[int]:
+        """Tokens that end a line: those that begin with a line break, and the turn's end."""
+        alone = self.tokenizer.batch_decode([[token] for token in range(len(self.tokenizer))])
+        breaks = [token for token, text in enumerate(alone) if text.startswith(("\n", "\r"))]
+        return [*self.end_ids, *breaks]
+
+    def read(
+        self, prefixes: Sequence[Sequence[int]], texts: Sequence[Sequence[int]]
+    ) -> list[Reading]:
+        """Read each text behind its prefix, all in one forward pass.
+
+        The caller keeps `len(texts) * longest text` below `positions_at_once`.
+        """
+        rows = [[*prefix, *text] for prefix, text in zip(prefixes, texts, strict=True)]
+        keep = max(map(len, texts)) + 1
+        batch = self.pad(rows)
+        cache: Any = DynamicCache()
+        logits = self.model(**batch, cache=cache, use_cache=True, logits_to_keep=keep).logits
+        width = batch["input_ids"].shape[1]
+        readings: list[Reading] = []
+        for index, (row, text) in enumerate(zip(rows, texts, strict=True)):
+            memory = tuple(
+                (
+                    layer.keys[index : index + 1, :, width - len(row) :],
+                    layer.values[index : index + 1, :, width - len(row) :],
+                )
+                for layer in cache.layers
+            )
+            start = len(row) - len(text)
+            readings.append(self._reading(logits[index, -len(text) - 1 :], text, memory, start))
+        return readings
+
+    def read_on(
+        self, reading: Reading, position: int, accepted: int, texts: Sequence[Sequence[int]]
+    ) -> list[Reading]:
+        """Go back in a reading, accept another token there, and read each text behind that."""
+        length = reading.start + position
+        width = max(map(len, texts)) + 1
+        rows = [[accepted, *text, *[self.pad_id] * (width - 1 - len(text))] for text in texts]
+        count = len(rows)
+        cache: Any = DynamicCache(
+            [
+                (
+                    keys[:, :, :length].expand(count, -1, -1, -1),
+                    values[:, :, :length].expand(count, -1, -1, -1),
+                )
+                for keys, values in reading.memory
+            ]
+        )
+        output = self.model(
+            torch.tensor(rows, device=self.device),
+            position_ids=torch.arange(length, length + width, device=self.device).expand(count, -1),
+            cache=cache,
+            use_cache=True,
+        )
+        readings: list[Reading] = []
+        for index, text in enumerate(texts):
+            memory = tuple(
+                (layer.keys[index : index + 1], layer.values[index : index + 1])
+                for layer in cache.layers
+            )
+            scores = output.logits[index, : len(text) + 1]
+            readings.append(self._reading(scores, text, memory, length + 1))
+        return readings
+
+    def _reading(self, logits: Tensor, text: Sequence[int], memory: Any, start: int) -> Reading:
+        logits = logits.float()
+        total = logits.logsumexp(-1)
+        end = logits[:, list(self.end_ids)].logsumexp(-1) - total
+        actual = end.clone()
+        if text:
+            ids = torch.tensor(text, device=logits.device)
+            actual[:-1] = logits[:-1].gather(1, ids[:, None])[:, 0] - total[:-1]
+        top_logit, top = logits.max(-1)
+        return Reading(
+            actual=actual.tolist(),
+            end=end.tolist(),
+            top=top.tolist(),
+            top_log=(top_logit - total).tolist(),
+            memory=memory,
+            start=start,
+        )
+
+    def attention(self, sees: Tensor) -> Tensor:
+        """The mask that lets a query see the keys that `sees` allows."""
+        mask = torch.zeros(sees.shape, dtype=self.model.dtype)
+        return mask.masked_fill(~sees, torch.finfo(mask.dtype).min).to(self.device)
+
+    def pad(self, rows: Sequence[Sequence[int]]) -> dict[str, Tensor]:
+        """Left-padded ids with their mask and positions, as the model takes them."""
+        width = max(map(len, rows))
+        ids = [[*[self.pad_id] * (width - len(row)), *row] for row in rows]
+        mask = [[*[0] * (width - len(row)), *[1] * len(row)] for row in rows]
+        attention = torch.tensor(mask, device=self.device)
+        return {
+            "input_ids": torch.tensor(ids, device=self.device),
+            "attention_mask": attention,
+            "position_ids": (attention.cumsum(-1) - 1).clamp(min=0),
+        }
+
+
+def _silence() -> None:
+    """Keep the libraries' progress bars and notes out of the service's output."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    logging: Any = transformers.utils.logging
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def _load_tokenizer(folder: Path) -> Any:
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ProfileError(f"cannot load the tokenizer in {folder}: {error}") from error
+
+
+def _load_base(folder: Path, dtype: str) -> Any:
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            folder, dtype=getattr(torch, dtype), local_files_only=True
+        )
+    except (OSError, ValueError) as error:
+        raise ProfileError(f"cannot load the base model in {folder}: {error}") from error
+
+
+def _device(name: str) -> torch.device:
+    if name != "auto":
+        return torch.device(name)
+    accelerator = torch.accelerator.current_accelerator(check_available=True)
+    return accelerator or torch.device("cpu")
+
+
+def _end_ids(model: Any, tokenizer: Any) -> tuple[int, ...]:
+    """Tokens that end a turn, the tokenizer's own first: a filter is taught to end with it."""
+    configured = model.generation_config.eos_token_id
+    listed = configured if isinstance(configured, list) else [configured]
+    found = [tokenizer.eos_token_id, *listed]
+    ids = tuple(dict.fromkeys(token_id for token_id in found if token_id is not None))
+    if not ids:
+        raise ProfileError("neither tokenizer nor model says which token ends a turn")
+    return ids
+
+
+def _adapter_name(sha256: str) -> str:
+    """Named by content: other weights never pass for these."""
+    return f"sha256-{sha256}"
+
+
+def _attach(
+    model: Any, adapters: Mapping[Role, AdapterFiles], device: torch.device
+) -> PeftModel | None:
+    """Load every adapter and make sure that it is really in the model."""
+    peft: PeftModel | None = None
+    for adapter in {adapter.sha256: adapter for adapter in adapters.values()}.values():
+        name = _adapter_name(adapter.sha256)
+        try:
+            if peft is None:
+                peft = _inject(model, adapter, name)
+            loaded = peft.load_adapter(
+                adapter.path, name, torch_device=str(device), autocast_adapter_dtype=False
+            )
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ProfileError(f"cannot use the adapter in {adapter.path}: {error}") from error
+        # PEFT says nothing about these and would serve the bare base model.
+        if wrong := [*loaded.missing_keys, *loaded.unexpected_keys]:
+            raise ProfileError(
+                f"the adapter in {adapter.path} does not fit the base model: "
+                f"{len(wrong)} of its weights have no counterpart, the first is {wrong[0]}"
+            )
+        _check_attached(peft, name, adapter)
+    if peft is not None:
+        peft.eval()
+    return peft
+
+
+def _inject(model: Any, adapter: AdapterFiles, name: str) -> PeftModel:
+    config = PeftConfig.from_pretrained(str(adapter.path))
+    config.inference_mode = True
+    with warnings.catch_warnings():
+        # PEFT asks transformers for a property under its old name.
+        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing")
+        return PeftModel(model, config, adapter_name=name, autocast_adapter_dtype=False)
+
+
+def _check_attached(peft: PeftModel, name: str, adapter: AdapterFiles) -> None:
+    layers: list[Any] = [
+        module
+        for module in peft.modules()
+        if isinstance(module, LoraLayer) and name in module.lora_B
+    ]
+    if name not in peft.peft_config or not layers:
+        raise ProfileError(f"the adapter in {adapter.path} changes no layer of the base model")
+    if not any(layer.lora_B[name].weight.any() for layer in layers):
+        raise ProfileError(f"the adapter in {adapter.path} was never trained: it changes nothing")

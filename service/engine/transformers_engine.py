@@ -1,0 +1,180 @@
+"""The engine that runs a profile's model in this process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TypeVar
+
+from service.engine.base import (
+    CopyCompletion,
+    CopyRequest,
+    FreeCompletion,
+    GradeCompletion,
+    GradeRequest,
+    Role,
+)
+from service.engine.copying import copy_texts
+from service.engine.grading import complete, complete_and_score
+from service.engine.language_model import LanguageModel
+from service.engine.worker import Worker
+from service.errors import PromptTooLongError
+from service.model_store import ModelFiles
+from service.profile import ModelProfile
+from service.prompts import Prompt
+
+_Completion = TypeVar("_Completion", GradeCompletion, FreeCompletion)
+
+REWRITE_TOKENS = 256
+"""Most new tokens of a free rewrite (paper, section 2.1)."""
+
+
+class TransformersEngine:
+    """One base model in memory, the profile's adapters on top; see `Engine`.
+
+    Args:
+        profile: how the model is run.
+        files: where its weights lie.
+        device: `auto`, `cpu` or a torch device.
+        batch_size: most prompts in one model call.
+
+    Raises:
+        ProfileError: the weights cannot be used as the profile says.
+    """
+
+    def __init__(
+        self, profile: ModelProfile, files: ModelFiles, *, device: str = "auto", batch_size: int = 8
+    ) -> None:
+        self._profile = profile
+        model = LanguageModel(profile, files, device)
+        self._encoder = model.encoder
+        self._fingerprints = {role: model.fingerprint(role) for role in Role}
+        self._worker = Worker(
+            {
+                "grade": partial(_grade, model, profile.max_grade_tokens),
+                "copy": partial(_copy, model),
+                **{("rewrite", role): partial(_rewrite, model, role) for role in Role},
+            },
+            batch_size,
+        )
+
+    @property
+    def can_copy(self) -> bool:
+        """The engine does copy-constrained decoding itself."""
+        return True
+
+    @property
+    def justifies(self) -> bool:
+        """True if the profile's grader writes prose before its score."""
+        return self._profile.justification == "prose"
+
+    def fingerprint(self, role: Role) -> str:
+        """Hash over base, adapter, tokenizer and dtype."""
+        return self._fingerprints[role]
+
+    def render(self, prompt: Prompt) -> str:
+        """The exact text that the model reads."""
+        return self._encoder.render(prompt)
+
+    def grade(self, requests: Sequence[GradeRequest]) -> list[GradeCompletion]:
+        """Greedy grading completions with the odds of each choice; see `Engine`."""
+        return self._worker.run("grade", requests)
+
+    def copy(self, requests: Sequence[CopyRequest]) -> list[CopyCompletion]:
+        """Copy-constrained decoding with the filter adapter; see `Engine`."""
+        return self._worker.run("copy", requests)
+
+    def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
+        """Greedy text with the role's adapter; see `Engine`."""
+        return self._worker.run(("rewrite", role), prompts)
+
+    def close(self) -> None:
+        """Finish the running batch and release the model."""
+        self._worker.close()
+
+
+def _grade(
+    model: LanguageModel, max_new_tokens: int, requests: Sequence[GradeRequest]
+) -> list[GradeCompletion | PromptTooLongError]:
+    began = time.perf_counter()
+    prompts = [request.prompt for request in requests]
+    rows, too_long = _encode(model, prompts, max_new_tokens)
+    with model.as_role(Role.GRADE):
+        scored = complete_and_score(
+            model,
+            list(rows.values()),
+            [requests[index].choices for index in rows],
+            max_new_tokens,
+        )
+    latency_ms = _milliseconds_since(began)
+    completions = {
+        index: GradeCompletion(
+            text=completion.text,
+            finish_reason=completion.finish_reason,
+            choice_probabilities=completion.choice_probabilities,
+            forced_choice=completion.forced_choice,
+            latency_ms=latency_ms,
+        )
+        for index, completion in zip(rows, scored, strict=True)
+    }
+    return _in_order(completions, too_long)
+
+
+def _rewrite(
+    model: LanguageModel, role: Role, prompts: Sequence[Prompt]
+) -> list[FreeCompletion | PromptTooLongError]:
+    began = time.perf_counter()
+    rows, too_long = _encode(model, prompts, REWRITE_TOKENS)
+    with model.as_role(role):
+        written = complete(model, list(rows.values()), REWRITE_TOKENS)
+    latency_ms = _milliseconds_since(began)
+    completions = {
+        index: FreeCompletion(completion.text, completion.finish_reason, latency_ms)
+        for index, completion in zip(rows, written, strict=True)
+    }
+    return _in_order(completions, too_long)
+
+
+def _copy(
+    model: LanguageModel, requests: Sequence[CopyRequest]
+) -> list[CopyCompletion | PromptTooLongError]:
+    began = time.perf_counter()
+    with model.as_role(Role.FILTER):
+        copied = copy_texts(model, requests)
+    latency_ms = _milliseconds_since(began)
+    return [
+        text
+        if isinstance(text, PromptTooLongError)
+        else CopyCompletion(text.cuts, text.passes, latency_ms)
+        for text in copied
+    ]
+
+
+def _encode(
+    model: LanguageModel, prompts: Sequence[Prompt], new_tokens: int
+) -> tuple[dict[int, list[int]], dict[int, PromptTooLongError]]:
+    """Ids of the prompts that leave room for `new_tokens`, and errors for the others."""
+    rows: dict[int, list[int]] = {}
+    too_long: dict[int, PromptTooLongError] = {}
+    for index, prompt in enumerate(prompts):
+        row = model.encoder.prompt_ids(prompt)
+        needed = len(row) + new_tokens
+        if needed <= model.context:
+            rows[index] = row
+        else:
+            too_long[index] = PromptTooLongError(
+                "the prompt with its completion", needed, model.context
+            )
+    return rows, too_long
+
+
+def _in_order(
+    completions: Mapping[int, _Completion], too_long: Mapping[int, PromptTooLongError]
+) -> list[_Completion | PromptTooLongError]:
+    both: dict[int, _Completion | PromptTooLongError] = {**completions, **too_long}
+    return [both[index] for index in sorted(both)]
+
+
+def _milliseconds_since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000
