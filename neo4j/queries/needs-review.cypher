@@ -4,10 +4,10 @@
 // wrote no `Answer:` line.
 //
 // Parameters (paste the lines without the slashes into Neo4j Browser):
-// :param exam_id => null
+// :param exam_id => ''
 
 MATCH (filtered:Judgement {stage: 'filtered'})-[:JUDGES]->(submission:Submission)
-WHERE ($exam_id IS NULL OR submission.exam_id = $exam_id)
+WHERE ($exam_id = '' OR submission.exam_id = $exam_id)
   AND (filtered.predicted_score IS NULL OR filtered.score_source = 'forced')
 RETURN submission.exam_id AS exam_id,
        submission.question_id AS question_id,

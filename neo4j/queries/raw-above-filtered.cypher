@@ -5,12 +5,12 @@
 // that the filter took out.
 //
 // Parameters (paste the lines without the slashes into Neo4j Browser):
-// :param exam_id => null
+// :param exam_id => ''
 // :param min_difference => 2
 
 MATCH (baseline:Judgement {stage: 'baseline'})-[:JUDGES]->(submission:Submission)
       <-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})-[:BASED_ON]->(filter:Judgement)
-WHERE ($exam_id IS NULL OR submission.exam_id = $exam_id)
+WHERE ($exam_id = '' OR submission.exam_id = $exam_id)
   AND baseline.predicted_score - filtered.predicted_score >= $min_difference
   AND EXISTS { MATCH (baseline)<-[:INCLUDES]-(:Run)-[:INCLUDES]->(filtered) }
 RETURN submission.exam_id AS exam_id,

@@ -5,11 +5,11 @@
 // first: those are worth a look.
 //
 // Parameters (paste the lines without the slashes into Neo4j Browser):
-// :param exam_id => null
+// :param exam_id => ''
 // :param max_confidence => 1.0
 
 MATCH (filter:Judgement {stage: 'filter'})-[:JUDGES]->(submission:Submission)
-WHERE $exam_id IS NULL OR submission.exam_id = $exam_id
+WHERE $exam_id = '' OR submission.exam_id = $exam_id
 UNWIND range(0, size(filter.removed_starts) - 1) AS span
 WITH filter, submission, span
 WHERE filter.removed_confidences[span] <= $max_confidence

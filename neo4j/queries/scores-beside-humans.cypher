@@ -4,10 +4,10 @@
 // rater's score, their mean, and the difference (guarded minus mean).
 //
 // Parameters (paste the lines without the slashes into Neo4j Browser):
-// :param exam_id => null
+// :param exam_id => ''
 
 MATCH (human:HumanScore)-[:SCORES]->(answer:Answer)
-WHERE $exam_id IS NULL OR answer.exam_id = $exam_id
+WHERE $exam_id = '' OR answer.exam_id = $exam_id
 WITH answer, human ORDER BY human.rater
 WITH answer, collect(human.rater) AS raters, collect(human.score) AS human_scores,
      avg(human.score) AS human_mean

@@ -6,14 +6,14 @@
 // same run.
 //
 // Parameters (paste the lines without the slashes into Neo4j Browser):
-// :param exam_id => null
+// :param exam_id => ''
 // :param answer_id => 'a1'
 //
-// exam_id may stay null where no other exam has an answer of that id.
+// exam_id may stay empty where no other exam has an answer of that id.
 
 MATCH (answer:Answer {answer_id: $answer_id})<-[:OF]-(submission:Submission)
       <-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})-[:BASED_ON]->(filter:Judgement)
-WHERE $exam_id IS NULL OR answer.exam_id = $exam_id
+WHERE $exam_id = '' OR answer.exam_id = $exam_id
 MATCH (answer)-[:ANSWERS]->(question:Question)
 CALL (submission, filtered) {
   OPTIONAL MATCH (submission)<-[:JUDGES]-(baseline:Judgement {stage: 'baseline'})

@@ -61,12 +61,12 @@ class EmbeddedGraph:
     """The graph server of one folder."""
 
     def __init__(self, home: Path) -> None:
-        self._home = home.absolute()
-        self._lock = self._home / "lock"
-        self._users = self._home / "users"
-        self._state = self._home / "server.json"
-        self._password = self._home / "password"
-        self.log = self._home / "log" / "server.log"
+        self.home = home.absolute()
+        self._lock = self.home / "lock"
+        self._users = self.home / "users"
+        self._state = self.home / "server.json"
+        self._password = self.home / "password"
+        self.log = self.home / "log" / "server.log"
 
     @contextmanager
     def open(self) -> Iterator[GraphStore]:
@@ -122,11 +122,11 @@ class EmbeddedGraph:
 
     def _make_home(self) -> None:
         try:
-            self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.log.parent.mkdir(exist_ok=True)
         except OSError as error:
             raise GraphError(
-                f"the embedded graph cannot use {self._home}: {error}; set STEADYEVAL_HOME"
+                f"the embedded graph cannot use {self.home}: {error}; set STEADYEVAL_HOME"
             ) from error
 
     def _read_state(self) -> ServerState:
@@ -134,7 +134,7 @@ class EmbeddedGraph:
             return ServerState(**json.loads(self._state.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
             raise GraphError(
-                f"a graph server runs in {self._home} but {self._state.name} does not describe "
+                f"a graph server runs in {self.home} but {self._state.name} does not describe "
                 f"it ({error}); end that java process and try again"
             ) from error
 
@@ -164,7 +164,7 @@ class EmbeddedGraph:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    cwd=self._home,
+                    cwd=self.home,
                     env=_environment(),
                     pass_fds=(alive,),
                     start_new_session=True,
@@ -187,9 +187,9 @@ class EmbeddedGraph:
             if not jar.name.startswith(tuple(f"arcadedb-{name}-" for name in _LEFT_OUT))
         )
         options = {
-            "server.rootPath": self._home,
-            "server.databaseDirectory": self._home / "databases",
-            "server.logsDirectory": self._home / "log",
+            "server.rootPath": self.home,
+            "server.databaseDirectory": self.home / "databases",
+            "server.logsDirectory": self.home / "log",
             "server.rootPasswordPath": password,
             "server.defaultDatabases": f"{_DATABASE}[{_USER}]",
             "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
@@ -218,7 +218,7 @@ class EmbeddedGraph:
     def _make_password(self) -> Path:
         if not self._password.exists():
             # The server asks for the password at its first start only and keeps its hash.
-            (self._home / "config" / "server-users.jsonl").unlink(missing_ok=True)
+            (self.home / "config" / "server-users.jsonl").unlink(missing_ok=True)
             fresh = self._password.with_suffix(".new")
             with open_private(fresh) as descriptor:
                 os.write(descriptor, secrets.token_urlsafe(32).encode())

@@ -210,6 +210,7 @@ def _judgement_row(judgement: Judgement) -> Row:
             "justification": judgement.justification,
             "reused_from": judgement.reused_from,
             "cleaned_answer": judgement.cleaned_answer,
+            "filter_stable": judgement.filter_stable,
             "removed_starts": [span.start for span in removed],
             "removed_ends": [span.end for span in removed],
             "removed_texts": [span.text for span in removed],

@@ -208,6 +208,8 @@ class GraphStore:
                 )
             case ConstraintError():
                 return _RaceLostError(f"{self.uri} refused a record: {reason}")
+            case Neo4jError() if error.is_retryable():
+                return GraphError(f"{self.uri} could not do it now, try again ({code}): {reason}")
             case Neo4jError():
                 return GraphQueryError(f"{self.uri} refused a statement ({code}): {reason}")
             case UnsupportedServerProduct():
@@ -224,7 +226,7 @@ class GraphStore:
                 return GraphError(f"{self.uri}: {reason}")
 
 
-class _RaceLostError(GraphQueryError):
+class _RaceLostError(GraphError):
     """Another writer committed the same new node first."""
 
 
