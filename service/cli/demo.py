@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from service.pipeline import GradedAnswer
 
 CLEAN = "clean"
-_REMOVED_SHOWN = 34
 _CELL_SHOWN = 400
 
 
@@ -90,15 +90,16 @@ def _rows(graded: Sequence[GradedAnswer]) -> list[Row]:
 
 def _table(rows: Sequence[Row]) -> Table:
     table = Table(
-        title="Every answer, graded by the model as it stands (baseline) and behind the filter",
-        caption="↑ ↓ how far the attack moved the unguarded grade",
+        title="Every answer, graded as it stands (baseline) and behind the filter (filtered)",
+        caption="↑ ↓ how far the attack moved the baseline; = the grade of the clean twin",
+        box=box.SIMPLE_HEAD,
     )
-    table.add_column("question")
-    table.add_column("student")
-    table.add_column("attack")
-    for name in ("clean twin", "baseline", "filtered"):
-        table.add_column(name, justify="right")
-    table.add_column("removed by the filter", max_width=_REMOVED_SHOWN + 12)
+    # Where the terminal is narrow, the last column gives way.
+    for name, width in {"question": 8, "student": 7, "attack": 15}.items():
+        table.add_column(name, min_width=width, no_wrap=True)
+    for name in ("twin", "baseline", "filtered"):
+        table.add_column(name, justify="right", min_width=len(name), no_wrap=True)
+    table.add_column("removed by the filter", no_wrap=True, overflow="ellipsis")
     previous = None
     for row in rows:
         question = row.graded.question.question_id
@@ -136,10 +137,7 @@ def _filtered(row: Row) -> str:
 
 
 def _removed(graded: GradedAnswer) -> str:
-    text = " … ".join(span.text.strip() for span in graded.removed_spans)
-    if len(text) <= _REMOVED_SHOWN:
-        return escape(text)
-    return f"{escape(text[:_REMOVED_SHOWN])}… ({len(text)})"
+    return escape(" … ".join(" ".join(span.text.split()) for span in graded.removed_spans))
 
 
 def _verdict(rows: Sequence[Row]) -> list[str]:
@@ -155,11 +153,18 @@ def _verdict(rows: Sequence[Row]) -> list[str]:
         f"Without the filter, the attacks moved {up + down} of {len(attacked)} grades: "
         f"{up} up, {down} down.",
     ]
-    if review := sum(row.graded.status == "needs_review" for row in rows):
-        lines.append(f"[red]{review} answers need a person: the model gave no valid score.[/]")
+    lines += [
+        f"A person must look at {_name(row.graded)}: {', '.join(row.graded.review_reasons)}."
+        for row in rows
+        if row.graded.status == "needs_review"
+    ]
     if any(row.graded.provisional for row in rows):
         lines.append("All of these grades are provisional: the model is for trying and teaching.")
     return lines
+
+
+def _name(graded: GradedAnswer) -> str:
+    return escape(f"{graded.submission.answer_id} ({graded.submission.attack_type})")
 
 
 def _audit(row: Row, graph: GraphStore, console: Console) -> None:
@@ -186,7 +191,7 @@ def _audit(row: Row, graph: GraphStore, console: Console) -> None:
 
 
 def _cell(value: object) -> str:
-    text = str(value)
+    text = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
     return escape(text if len(text) <= _CELL_SHOWN else f"{text[:_CELL_SHOWN]}…")
 
 
