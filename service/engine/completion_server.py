@@ -141,7 +141,7 @@ class CompletionServer:
                     f"{self.address} did not answer within {self._timeout:g} s; "
                     "STEADYEVAL_ENGINE_TIMEOUT sets how long to wait"
                 ) from None
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 failure = f"cannot reach {self.address} (STEADYEVAL_ENGINE_URL): {error}"
             else:
                 if response.status_code not in _BUSY:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from service.errors import ProfileError
 from service.prompts import Prompt
@@ -39,10 +40,12 @@ class DraftToken:
 
 
 class PromptEncoder:
-    """Encodes prompts for one tokenizer and its chat template."""
+    """Encodes prompts for one tokenizer and its chat template. Safe to use from many threads."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self.tokenizer = tokenizer
+        # Whether control strings are taken apart is a state of the tokenizer, not of a call.
+        self._lock = Lock()
         rendered = str(
             tokenizer.apply_chat_template(
                 [{"role": "user", "content": _PLACEHOLDER}],
@@ -57,12 +60,12 @@ class PromptEncoder:
     @cached_property
     def before_ids(self) -> list[int]:
         """Ids of the template before the user turn, with control tokens."""
-        return self._encode(self.before, special=True)
+        return self.trusted_ids(self.before)
 
     @cached_property
     def after_ids(self) -> list[int]:
         """Ids of the template after the user turn, up to where the model begins to write."""
-        return self._encode(self.after, special=True)
+        return self.trusted_ids(self.after)
 
     def render(self, prompt: Prompt) -> str:
         """The text that the model reads."""
@@ -79,6 +82,10 @@ class PromptEncoder:
     def prompt_ids(self, prompt: Prompt) -> list[int]:
         """Ids of the whole prompt."""
         return [*self.head_ids(prompt), *self.tail_ids(prompt)]
+
+    def trusted_ids(self, text: str) -> list[int]:
+        """Ids of a text in which control strings are control tokens, as a chat server reads it."""
+        return list(self._tokenize(text, split_special_tokens=False)["input_ids"])
 
     def plain_ids(self, text: str, *, continues: bool = False) -> list[int]:
         """Ids of `text` as plain text; `continues` if other text stands before it."""
@@ -123,11 +130,8 @@ class PromptEncoder:
         # A tokenizer may put a space before the first word of a text. Behind a private-use
         # character, which merges with nothing, a piece is encoded as it would be inside a text.
         anchor = _ANCHOR if continues else ""
-        encoding = self.tokenizer(
-            anchor + text,
-            add_special_tokens=False,
-            split_special_tokens=True,
-            return_offsets_mapping=True,
+        encoding = self._tokenize(
+            anchor + text, split_special_tokens=True, return_offsets_mapping=True
         )
         tokens: list[DraftToken] = []
         done = 0
@@ -141,6 +145,6 @@ class PromptEncoder:
             done = max(done, end)
         return tokens
 
-    def _encode(self, text: str, *, special: bool) -> list[int]:
-        encoding = self.tokenizer(text, add_special_tokens=False, split_special_tokens=not special)
-        return list(encoding["input_ids"])
+    def _tokenize(self, text: str, **options: bool) -> Any:
+        with self._lock:
+            return self.tokenizer(text, add_special_tokens=False, **options)
