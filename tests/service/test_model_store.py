@@ -15,7 +15,7 @@ from service.errors import FetchError, HashMismatchError, MissingWeightsError
 from service.model_store import check, fetch, fetch_base, locate, locate_base
 from service.profile import ModelProfile, load_profile
 from service.settings import Settings
-from tests import fake_hub, tiny_gguf
+from tests import fake_hub, tiny_package
 
 _KNOBS = "justification = 'none'\nmax_grade_tokens = 8\nprovisional = true\n"
 
@@ -41,8 +41,8 @@ def settings(tmp_path: Path) -> Settings:
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel of a package that holds a tiny model."""
     folder = tmp_path_factory.mktemp("published")
-    tiny_gguf.write_gguf(folder / "tiny.gguf")
-    tiny_gguf.write_wheel(folder, folder / "tiny.gguf")
+    tiny_package.write_gguf(folder / "tiny.gguf")
+    tiny_package.write_wheel(folder, folder / "tiny.gguf")
     return folder
 
 
@@ -55,7 +55,7 @@ def package(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return write_profile(tmp_path / "tiny", package_base(digest))
 
 
-def package_base(sha256: str, version: str = "1.0", member: str = tiny_gguf.MEMBER) -> str:
+def package_base(sha256: str, version: str = "1.0", member: str = tiny_package.MEMBER) -> str:
     return (
         f"[base.package]\npackage = 'tiny-gguf'\nversion = '{version}'\n"
         f"member = '{member}'\nsha256 = '{sha256}'\n"

@@ -1,4 +1,4 @@
-"""A tiny random Llama with a byte-level tokenizer as a GGUF file, and a package that holds it."""
+"""A PyPI package that holds a tiny random Llama with a byte-level tokenizer as a GGUF file."""
 
 from __future__ import annotations
 
