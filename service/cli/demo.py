@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from service.pipeline import GradedAnswer
 
 CLEAN = "clean"
+_OTHER_COLUMNS = 64
+"""Width of the table without its last column."""
 _CELL_SHOWN = 400
 
 
@@ -67,7 +69,7 @@ def demo() -> None:
         graph = None if settings.graph == "none" else stack.enter_context(open_graph(settings))
         graded, refused = grade_items(items, settings, console)
         rows = _rows(graded)
-        console.print(_table(rows))
+        console.print(_table(rows, console.width))
         report_refused(refused, console)
         for line in _verdict(rows):
             console.print(line)
@@ -88,18 +90,20 @@ def _rows(graded: Sequence[GradedAnswer]) -> list[Row]:
     ]
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def _table(rows: Sequence[Row], width: int) -> Table:
     table = Table(
-        title="Every answer, graded as it stands (baseline) and behind the filter (filtered)",
+        title="Graded as it stands (baseline) and behind the filter (filtered)",
         caption="↑ ↓ how far the attack moved the baseline; = the grade of the clean twin",
         box=box.SIMPLE_HEAD,
+        collapse_padding=True,
+        pad_edge=False,
     )
-    # Where the terminal is narrow, the last column gives way.
-    for name, width in {"question": 8, "student": 7, "attack": 15}.items():
-        table.add_column(name, min_width=width, no_wrap=True)
+    for name in ("question", "student", "attack"):
+        table.add_column(name, no_wrap=True)
     for name in ("twin", "baseline", "filtered"):
-        table.add_column(name, justify="right", min_width=len(name), no_wrap=True)
-    table.add_column("removed by the filter", no_wrap=True, overflow="ellipsis")
+        table.add_column(name, justify="right", no_wrap=True)
+    rest = max(width - _OTHER_COLUMNS, 12)
+    table.add_column("removed", no_wrap=True, overflow="ellipsis", max_width=rest)
     previous = None
     for row in rows:
         question = row.graded.question.question_id
