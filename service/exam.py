@@ -96,8 +96,12 @@ class HumanScore:
 
 @dataclass(frozen=True)
 class ExamItem:
-    """One line of an exam file: an answer with its question and its human scores."""
+    """One line of an exam file: an answer with its question and its human scores.
+
+    `split` is the file's own split (`train`, `val`, `test`) where it has one.
+    """
 
     question: Question
     answer: Answer
     human_scores: tuple[HumanScore, ...] = ()
+    split: str | None = None

@@ -1,0 +1,43 @@
+"""A small invented exam to train on."""
+
+from __future__ import annotations
+
+from service.exam import Answer, Criterion, ExamItem, HumanScore, Question, ScoreScale
+
+SENTENCES = (
+    "A stack gives back what came last.",
+    "A queue gives back what came first.",
+    "Both hold elements in an order.",
+    "Pushing and popping take constant time.",
+)
+
+
+def question(number: int) -> Question:
+    return Question(
+        exam_id="DS_toy",
+        question_id=f"q{number}",
+        domain="data structures",
+        text=f"How do stack and queue differ? ({number})",
+        gold_answer="A stack is last in, first out; a queue is first in, first out.",
+        rubric="technical",
+        gold_type="factual",
+        gold_points=(Criterion("stack: last in, first out", 6), Criterion("queue: first in", 4)),
+        banned_misconceptions=("A stack is sorted.",),
+        scale=ScoreScale(1, 10),
+    )
+
+
+def items(questions: int = 3, students: int = 4) -> list[ExamItem]:
+    return [
+        ExamItem(
+            question(number),
+            Answer(
+                f"q{number}-s{student}",
+                f"s{student}",
+                " ".join(SENTENCES[: student % len(SENTENCES) + 1]),
+            ),
+            (HumanScore("rater_1", float(1 + 3 * (student % 4))),),
+        )
+        for number in range(questions)
+        for student in range(students)
+    ]
