@@ -61,7 +61,8 @@ def load_base(folder: Path, profile: ModelProfile) -> tuple[PreTrainedModel, Pro
     base = AutoModelForCausalLM.from_pretrained(
         folder, dtype=torch.bfloat16, attn_implementation="sdpa" if on_gpu else "eager"
     )
-    return base.to("cuda" if on_gpu else "cpu"), PromptEncoder(tokenizer)
+    device: Any = torch.device("cuda" if on_gpu else "cpu")
+    return base.to(device), PromptEncoder(tokenizer)
 
 
 class AdapterTrainer:
@@ -90,7 +91,7 @@ class AdapterTrainer:
         )
         if recipe.gradient_checkpointing:
             base.activation_checkpointing_enable()
-            base.enable_input_require_grads()
+            base.enable_input_require_grads()  # type: ignore[no-untyped-call]
         self._model: PeftModel = get_peft_model(base, config, autocast_adapter_dtype=False)
         self._parameters = {
             name: parameter
@@ -126,7 +127,7 @@ class AdapterTrainer:
         optimizer = torch.optim.AdamW(
             self._masters.values(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
         )
-        schedule = get_linear_schedule_with_warmup(
+        schedule = get_linear_schedule_with_warmup(  # type: ignore[no-untyped-call]
             optimizer, round(total * recipe.warmup_ratio), total
         )
         done, best = self._resume(optimizer, schedule)
@@ -156,7 +157,7 @@ class AdapterTrainer:
                 )
             self._checkpoint(step, best, optimizer, schedule)
         self._load_masters(load_file(self._run_dir / _BEST))
-        self._model.save_pretrained(self._run_dir / "adapter")
+        self._model.save_pretrained(str(self._run_dir / "adapter"))
         return best
 
     def _encode(self, examples: Sequence[Example]) -> list[Encoded]:
