@@ -98,12 +98,10 @@ class GradingPipeline:
             engine: the model.
             ledger: where Judgements are recorded and found again; without one nothing is
                 kept, and ids are not salted.
-            decoding: how the filter decodes.
+            decoding: how the filter decodes; an engine that cannot copy always decodes freely.
         """
-        self._models = Models(
-            engine, Grader(engine), AnswerFilter(engine, decoding=decoding), decoding
-        )
-        self._records: Records = ledger or NoRecords()
+        self._models = Models(engine, Grader(engine), AnswerFilter(engine, decoding=decoding))
+        self._records: Records = NoRecords() if ledger is None else ledger
 
     @classmethod
     def from_profile(cls, name: str = "smollm2-135m") -> GradingPipeline:
@@ -170,7 +168,7 @@ class GradingPipeline:
             EngineError: a model call failed; nothing is recorded.
             LedgerError: the Judgements cannot be recorded.
         """
-        run = run or _new_run(len(items), f"guarded-{self._models.decoding}")
+        run = run or _new_run(len(items), f"guarded-{self._models.filter.decoding}")
         try:
             return self._grade(items, run, on_refused)
         except RecordConflictError:
@@ -186,11 +184,12 @@ class GradingPipeline:
         batch = Batch(self._models, self._records, items)
         if on_refused is None and batch.refusals:
             raise batch.refusals[0].error
-        self._records.record(
-            run,
-            [case.submission for case in batch.cases],
-            [judgement for case in batch.cases for judgement in case.judgements.values()],
-        )
+        if batch.cases:
+            self._records.record(
+                run,
+                [case.submission for case in batch.cases],
+                [judgement for case in batch.cases for judgement in case.judgements.values()],
+            )
         if on_refused is not None:
             for refusal in batch.refusals:
                 on_refused(refusal.question, refusal.answer, refusal.error)

@@ -68,8 +68,6 @@ class Models:
     engine: Engine
     grader: Grader
     filter: AnswerFilter
-    decoding: str
-    """How the filter decodes."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,7 @@ class Batch:
             text=text,
             prompt=self._rendered(filter_prompt(case.question, text)),
             fingerprint=self._models.engine.fingerprint(Role.FILTER),
-            decoding=self._models.decoding,
+            decoding=self._models.filter.decoding,
         )
 
     def _baseline_task(self, case: Case) -> _Task:

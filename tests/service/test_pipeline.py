@@ -170,6 +170,14 @@ def test_a_rewriting_filter_that_hits_its_limit_needs_review(engine: ScriptedEng
     assert graded.filter.decoding == "free"
 
 
+def test_an_engine_that_cannot_copy_is_recorded_as_decoding_freely(
+    engine: ScriptedEngine,
+) -> None:
+    engine.can_copy = False
+    graded = GradingPipeline(engine, decoding="copy").grade(QUESTION, answer(TEXT))
+    assert graded.filter.decoding == "free"
+
+
 # --- never compute twice ---
 
 
@@ -353,6 +361,18 @@ def test_refused_answers_do_not_stop_the_others(ledger: Ledger) -> None:
     assert isinstance(refused["long"], PromptTooLongError)
     assert "Unicode" in str(refused["surrogate"])
     assert "'s1'" in str(refused["a1"])
+
+
+def test_where_all_are_refused_there_is_no_run(ledger: Ledger) -> None:
+    pipeline = GradingPipeline(ScriptedEngine(longest=400), ledger=ledger)
+    refused: list[str] = []
+    item = (QUESTION, answer(LONG, "long"))
+    assert (
+        pipeline.grade_many([item], on_refused=lambda _, one, __: refused.append(one.answer_id))
+        == []
+    )
+    assert refused == ["long"]
+    assert kinds(ledger)["Run"] == 0
 
 
 def test_without_somebody_to_tell_a_refused_answer_stops_the_batch(ledger: Ledger) -> None:
