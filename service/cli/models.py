@@ -18,7 +18,7 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 
 from service import download, model_store
 from service.engine.base import Role
@@ -46,17 +46,22 @@ class Justification(StrEnum):
 def list_models() -> None:
     """List all model profiles and say what of them is on this machine."""
     settings = load_settings()
-    table = Table("profile", "base", "weights", "filter adapter", "grader adapter", "results")
+    table = Table(
+        Column("profile", no_wrap=True),
+        Column("base", overflow="fold"),
+        *("weights", "filter", "grader", "results"),
+    )
     for name in profile_names(settings):
         profile = load_profile(name, settings)
         table.add_row(
-            name + (" (in use)" if name == settings.profile else ""),
+            f"{name} *" if name == settings.profile else name,
             str(profile.base),
             _weights(profile, settings),
             _adapter(profile, Role.FILTER),
             _adapter(profile, Role.GRADE),
             "provisional" if profile.provisional else "final",
         )
+    table.caption = "* in use (STEADYEVAL_PROFILE)"
     Console().print(table)
 
 

@@ -31,7 +31,7 @@ def test_list_says_what_is_here(tiny_profile_dir: Path) -> None:
     assert "here" in rows["mine"]
     assert "missing" in rows["mistral-7b"]
     assert "final" in rows["mistral-7b"]
-    assert "(in use)" in rows["smollm2-135m"]
+    assert "smollm2-135m *" in rows["smollm2-135m"]
     assert "provisional" in rows["smollm2-135m"]
 
 
