@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -214,8 +215,9 @@ def _locate_folder(profile: ModelProfile, folder: Path, settings: Settings) -> B
     manifest = Manifest.read(file)
     if manifest is None or not manifest.untouched(folder):
         manifest = Manifest.of(folder)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        manifest.write(file)
+        with suppress(OSError):  # a home that cannot be written costs time, nothing else
+            file.parent.mkdir(parents=True, exist_ok=True)
+            manifest.write(file)
     return BaseFiles(folder, manifest.digest)
 
 
