@@ -124,10 +124,11 @@ async def _on_own_error(request: Request, error: Exception) -> Response:
     kind = next(_KINDS[base] for base in type(error).__mro__ if base in _KINDS)
     if kind is _INTERNAL:
         return await _on_unexpected_error(request, error)
-    if kind.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+    too_early = isinstance(error, NotReadyError)
+    if kind.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not too_early:
         _log.error("%s %s: %s", request.method, request.url.path, error)
     numbers = {name: getattr(error, name, None) for name in ("tokens", "characters", "limit")}
-    retry = {"Retry-After": _RETRY_AFTER_SECONDS} if isinstance(error, NotReadyError) else None
+    retry = {"Retry-After": _RETRY_AFTER_SECONDS} if too_early else None
     return _problem(request, kind, str(error), headers=retry, **numbers)
 
 

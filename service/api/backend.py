@@ -1,0 +1,131 @@
+"""What stands behind the endpoints: ledger, engine, pipeline and the way to the graph."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock, Thread
+
+from service.engine.base import Engine
+from service.engine.factory import open_engine
+from service.errors import NotReadyError, SteadyEvalError
+from service.graph import open_graph
+from service.ledger import GraphShipper, Ledger
+from service.pipeline import GradingPipeline
+from service.settings import Settings
+
+_FLUSH_SECONDS = 10.0
+_LOADING_SECONDS = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class GraphState:
+    """How far the graph is behind the ledger; grading does not wait for it.
+
+    Attributes:
+        graph: the setting `graph`.
+        lag: records that the graph does not have yet.
+        error: why it could not be written last time, None where it could.
+    """
+
+    graph: str
+    lag: int
+    error: str | None
+
+
+class Backend:
+    """Opens everything that a request needs, and closes it in the opposite order.
+
+    The ledger is open from the start. The model loads on a thread of its own, so that the
+    service answers meanwhile; until it has passed the canary, `pipeline` says why not.
+
+    Raises:
+        LedgerError: the ledger cannot be opened.
+    """
+
+    def __init__(
+        self, settings: Settings, open_engine: Callable[[Settings], Engine] = open_engine
+    ) -> None:
+        self.settings = settings
+        self.ledger = Ledger(settings.ledger_path)
+        self._open_engine = open_engine
+        self._pipeline: GradingPipeline | None = None
+        self._not_ready: str | None = "the model is loading"
+        self._checking = Lock()
+        self._loader = Thread(target=self.check, name="model-loader", daemon=True)
+        self._shipper = (
+            None
+            if settings.graph == "none"
+            else GraphShipper(self.ledger, partial(open_graph, settings), settings.graph)
+        )
+
+    def start(self) -> None:
+        """Begin to load the model and to ship records to the graph."""
+        if self._shipper is not None:
+            self._shipper.start()
+        self._loader.start()
+
+    def check(self) -> None:
+        """Load the model if that has not worked yet, and run the canary."""
+        with self._checking:
+            try:
+                self._load().check()
+            except SteadyEvalError as error:
+                self._not_ready = str(error)
+                _log.error("not ready: %s", error)
+            except Exception:
+                self._not_ready = "the model could not be loaded; the service's log says why"
+                _log.exception("not ready")
+            else:
+                self._not_ready = None
+
+    @property
+    def pipeline(self) -> GradingPipeline:
+        """The pipeline, once its filter has passed the canary.
+
+        Raises:
+            NotReadyError: it has not; the text says why.
+        """
+        self.require_ready()
+        assert self._pipeline is not None
+        return self._pipeline
+
+    def require_ready(self) -> None:
+        """Do nothing if the pipeline may be used.
+
+        Raises:
+            NotReadyError: it may not; the text says why.
+        """
+        if self._not_ready is not None:
+            raise NotReadyError(self._not_ready)
+
+    def graph_state(self) -> GraphState | None:
+        """How far the graph is behind, None where no graph is wanted."""
+        if self._shipper is None:
+            return None
+        return GraphState(self.settings.graph, self._shipper.lag(), self._shipper.last_error)
+
+    def close(self) -> None:
+        """Ship what waits, within a few seconds, and release everything."""
+        self._loader.join(_LOADING_SECONDS)
+        self._not_ready = "the service is stopping"
+        if self._pipeline is not None:
+            self._pipeline.close()
+        if self._shipper is not None:
+            if self._shipper.last_error is None:
+                self._shipper.flush(_FLUSH_SECONDS)
+            self._shipper.stop()
+        self.ledger.close()
+
+    def _load(self) -> GradingPipeline:
+        if self._pipeline is None:
+            self._pipeline = GradingPipeline(
+                self._open_engine(self.settings),
+                ledger=self.ledger,
+                decoding=self.settings.decoding,
+            )
+        return self._pipeline

@@ -1,0 +1,41 @@
+"""Whether the process lives, and whether it can grade."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from fastapi import APIRouter
+
+from service.api import problems
+from service.api.backend import Backend
+from service.api.dependencies import BackendDep
+from service.api.protocol import Health, Readiness
+
+router = APIRouter(tags=["health"])
+
+_NOT_READY = problems.responses(HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+@router.get("/healthz")
+async def get_health() -> Health:
+    """The process answers, whether or not the model is loaded."""
+    return Health()
+
+
+# Not on the thread pool, which waiting gradings may fill: a probe must not wait for them.
+@router.get("/readyz", responses=_NOT_READY)
+async def get_readiness(backend: BackendDep) -> Readiness:
+    """The model is loaded and its filter has passed the canary."""
+    return _readiness(backend)
+
+
+@router.post("/readyz/check", responses=_NOT_READY)
+def check_readiness(backend: BackendDep) -> Readiness:
+    """Run the canary now: load what is not loaded, and let the filter clean a known attack."""
+    backend.check()
+    return _readiness(backend)
+
+
+def _readiness(backend: Backend) -> Readiness:
+    backend.require_ready()
+    return Readiness(profile=backend.settings.profile, graph=backend.graph_state())

@@ -1,0 +1,147 @@
+"""Health, readiness, the canary on demand, start and stop."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from starlette.testclient import TestClient
+
+from service.api.app import create_app
+from service.api.backend import Backend
+from service.engine.base import Engine
+from service.errors import MissingWeightsError
+from service.ledger import Ledger
+from service.settings import Settings
+from tests.service.api.conftest import grade_request, wait_until_ready
+from tests.service.api.scripted import ScriptedEngine
+
+
+def test_while_the_model_loads_the_service_lives_but_is_not_ready(
+    settings: Settings, engine: ScriptedEngine
+) -> None:
+    loaded = threading.Event()
+
+    def open_slowly(_: Settings) -> Engine:
+        loaded.wait()
+        return engine
+
+    with TestClient(create_app(Backend(settings, open_slowly))) as client:
+        assert client.get("/healthz").json() == {"status": "ok"}
+        for response in (client.get("/readyz"), client.post("/grade", json=grade_request())):
+            assert response.status_code == 503
+            assert "loading" in response.json()["detail"]
+        assert client.put("/exams/e", json={"questions": []}).status_code == 422
+        loaded.set()
+        wait_until_ready(client)
+        assert client.post("/grade", json=grade_request()).status_code == 200
+
+
+def test_ready_tells_the_profile(client: TestClient) -> None:
+    assert client.get("/readyz").json() == {
+        "status": "ready",
+        "profile": "smollm2-135m",
+        "graph": None,
+    }
+
+
+def test_a_filter_that_does_not_filter_grades_nothing(
+    settings: Settings, engine: ScriptedEngine
+) -> None:
+    engine.filters = False
+    with TestClient(create_app(Backend(settings, lambda _: engine))) as client:
+        response = _settled(client)
+        assert response["type"].endswith("not-ready")
+        assert "does not filter" in response["detail"]
+        assert client.post("/grade", json=grade_request()).status_code == 503
+        assert client.get("/healthz").status_code == 200
+
+
+def test_the_tiny_random_model_does_not_pass_the_canary(
+    settings: Settings, tiny_engine: Engine
+) -> None:
+    class _Shared(ScriptedEngine):
+        """The tiny engine, which other tests use after this one."""
+
+    shared = _Shared()
+    for name in ("grade", "copy", "rewrite", "render", "fingerprint"):
+        setattr(shared, name, getattr(tiny_engine, name))
+    with TestClient(create_app(Backend(settings, lambda _: shared))) as client:
+        assert "does not filter" in _settled(client)["detail"]
+
+
+def test_the_canary_on_demand_sees_a_filter_that_broke(
+    client: TestClient, engine: ScriptedEngine
+) -> None:
+    assert client.post("/readyz/check").status_code == 200
+    engine.filters = False
+    assert client.post("/readyz/check").status_code == 503
+    assert client.post("/grade", json=grade_request()).status_code == 503
+    engine.filters = True
+    assert client.post("/readyz/check").status_code == 200
+    assert client.post("/grade", json=grade_request()).status_code == 200
+
+
+def test_a_model_that_was_missing_is_loaded_on_demand(
+    settings: Settings, engine: ScriptedEngine
+) -> None:
+    there = False
+
+    def open_engine(_: Settings) -> Engine:
+        if not there:
+            raise MissingWeightsError("run: steadyeval models fetch")
+        return engine
+
+    with TestClient(create_app(Backend(settings, open_engine))) as client:
+        assert "steadyeval models fetch" in _settled(client)["detail"]
+        there = True
+        assert client.post("/readyz/check").status_code == 200
+
+
+def test_an_unexpected_fault_while_loading_is_a_reason_too(settings: Settings) -> None:
+    def open_engine(_: Settings) -> Engine:
+        raise RuntimeError("libsecret.so is missing")
+
+    with TestClient(create_app(Backend(settings, open_engine))) as client:
+        detail = _settled(client)["detail"]
+        assert "could not be loaded" in detail
+        assert "libsecret" not in detail
+
+
+def test_a_graph_that_is_down_is_told_but_does_not_stop_grading(
+    settings: Settings, engine: ScriptedEngine
+) -> None:
+    down = settings.model_copy(update={"graph": "bolt://127.0.0.1:1"})
+    with TestClient(create_app(Backend(down, lambda _: engine))) as client:
+        wait_until_ready(client)
+        assert client.post("/grade", json=grade_request()).status_code == 200
+        graph = client.get("/readyz").json()["graph"]
+        while graph["error"] is None:
+            time.sleep(0.05)
+            graph = client.get("/readyz").json()["graph"]
+        assert graph["graph"] == "bolt://127.0.0.1:1"
+        assert graph["lag"] > 0
+
+
+def test_stopping_releases_the_model_and_closes_the_ledger(
+    settings: Settings, engine: ScriptedEngine
+) -> None:
+    backend = Backend(settings, lambda _: engine)
+    with TestClient(create_app(backend)) as client:
+        wait_until_ready(client)
+        client.post("/grade", json=grade_request())
+    assert engine.closed
+    with pytest.raises(Exception, match="closed"):
+        backend.ledger.last_seq()
+    reopened = Ledger(settings.ledger_path)
+    assert len(reopened.judgements_of_answer("a1")) == 3
+    reopened.close()
+
+
+def _settled(client: TestClient) -> dict[str, str]:
+    """The problem that keeps the service from being ready, once it has stopped loading."""
+    while "loading" in (problem := client.get("/readyz").json())["detail"]:
+        time.sleep(0.01)
+    assert isinstance(problem, dict)
+    return problem
