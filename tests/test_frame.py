@@ -15,6 +15,9 @@ import pytest
 import yaml
 
 from filter_training.attacks import PAPER_ATTACKS
+from service.engine.base import Role
+from service.profile import HubBase, load_profile
+from service.resources import models_dir
 from service.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -194,10 +197,13 @@ def test_compose_vllm_serves_what_the_service_asks_for() -> None:
     services = yaml.safe_load(read("docker-compose.yml"))["services"]
     flags = dict(flag.partition("=")[::2] for flag in services["vllm"]["command"])
     environment = services["service-gpu"]["environment"]
-    assert flags["--served-model-name"] == environment["STEADYEVAL_ENGINE_GRADE_MODEL"]
     adapter, _, folder = flags["--lora-modules"].partition("=")
+    profile = load_profile(environment["STEADYEVAL_PROFILE"], Settings())
+    assert isinstance(profile.base, HubBase)
+    assert flags["--model"] == profile.base.repo
+    assert flags["--revision"] == profile.base.revision
     assert adapter == environment["STEADYEVAL_ENGINE_FILTER_MODEL"]
-    assert folder == f"/models/{environment['STEADYEVAL_PROFILE']}/filter"
+    assert Path(folder) == Path("/models") / profile.adapters[Role.FILTER].relative_to(models_dir())
     assert {"--enable-lora", "--enable-prefix-caching"} <= flags.keys()
 
 

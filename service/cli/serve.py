@@ -16,7 +16,7 @@ from service.settings import Settings
 
 
 def serve(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free port.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free port.")] = 8080,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     graph: GraphOption = None,
     profile: ProfileOption = None,
