@@ -35,7 +35,7 @@ demo: $(READY) ## Grade a small exam, attacked and clean, and audit one grade
 	STEADYEVAL_HOME="$${STEADYEVAL_HOME:-$(HOME_OF_DEMO)}" $(BIN)/steadyeval demo
 
 serve: $(READY) ## Serve the API on http://127.0.0.1:8080 (PORT=… for another)
-	$(BIN)/steadyeval models fetch
+	[ "$$STEADYEVAL_ENGINE" = openai ] || $(BIN)/steadyeval models fetch
 	$(BIN)/steadyeval serve --port $(PORT)
 
 test: $(READY) ## Run the quick tests
