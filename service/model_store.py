@@ -113,8 +113,9 @@ def missing_adapters(profile: ModelProfile) -> Mapping[Role, str]:
     """Adapters that the profile names but that are not there, each with what to do about it."""
     return {
         role: (
-            f"run `{profile.trained_by[role]}`"
-            if role in profile.trained_by
+            f"run `steadyeval train run {profile.recipes[role]} --exam EXAM --out RUN` "
+            f"and copy RUN/adapter to {folder}"
+            if role in profile.recipes
             else "copy a PEFT adapter there"
         )
         for role, folder in profile.adapters.items()

@@ -91,7 +91,7 @@ class ModelProfile:
         chat_template: None for the tokenizer's own.
         adapters: folders of PEFT adapters, which may not exist yet; no `grade` adapter means
             that the base model grades.
-        trained_by: the command that makes an adapter which is not shipped.
+        recipes: the training recipe of each adapter, a shipped one or a file.
         dtype_cpu: torch dtype on a CPU.
         dtype_gpu: torch dtype on an accelerator.
         justification: whether the grader writes prose before its score.
@@ -104,7 +104,7 @@ class ModelProfile:
     base: BaseSource
     chat_template: str | None
     adapters: Mapping[Role, Path]
-    trained_by: Mapping[Role, str]
+    recipes: Mapping[Role, str]
     dtype_cpu: str
     dtype_gpu: str
     justification: Literal["none", "prose"]
@@ -140,7 +140,7 @@ class _ProfileFile(BaseModel):
 
     base: _BaseTable
     adapters: dict[Role, Path] = Field(default_factory=dict)
-    trained_by: dict[Role, Text] = Field(default_factory=dict)
+    recipes: dict[Role, Text] = Field(default_factory=dict)
     chat_template: str = ""
     dtype_cpu: Dtype = "float32"
     dtype_gpu: Dtype = "bfloat16"
@@ -155,7 +155,7 @@ class _ProfileFile(BaseModel):
             base=self.base.source(folder),
             chat_template=self.chat_template or None,
             adapters={role: folder / path for role, path in self.adapters.items()},
-            trained_by=self.trained_by,
+            recipes=self.recipes,
             dtype_cpu=self.dtype_cpu,
             dtype_gpu=self.dtype_gpu,
             justification=self.justification,

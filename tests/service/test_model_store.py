@@ -259,9 +259,11 @@ def test_a_missing_adapter_says_what_to_run(
     trained = write_profile(
         folder_profile.folder,
         "[base]\nfolder = 'model'",
-        "[adapters]\nfilter = 'filter'\n[trained_by]\nfilter = 'steadyeval train run mine.toml'",
+        "[adapters]\nfilter = 'filter'\n[recipes]\nfilter = 'mine.toml'",
     )
-    with pytest.raises(MissingWeightsError, match=r"run `steadyeval train run mine\.toml`"):
+    with pytest.raises(
+        MissingWeightsError, match=r"run `steadyeval train run mine\.toml --exam EXAM --out RUN`"
+    ):
         locate(trained, settings)
 
 

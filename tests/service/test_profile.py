@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from filter_training.recipe import load_recipe
 from service.engine.base import Role
 from service.errors import ProfileError
 from service.profile import FolderBase, HubBase, PackageBase, load_profile, profile_names
@@ -49,12 +50,11 @@ def test_the_embedded_profile(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("name", ["mistral-7b", "smollm2-135m"])
-def test_the_command_that_trains_an_adapter_names_a_recipe(name: str, settings: Settings) -> None:
+def test_every_adapter_has_a_recipe_for_its_role(name: str, settings: Settings) -> None:
     profile = load_profile(name, settings)
-    assert profile.trained_by.keys() == profile.adapters.keys()
-    for command in profile.trained_by.values():
-        recipe = command.removeprefix("steadyeval train run ")
-        assert (models_dir().parent / recipe).is_file()
+    assert profile.recipes.keys() == profile.adapters.keys()
+    for role, recipe in profile.recipes.items():
+        assert (load_recipe(recipe).profile, load_recipe(recipe).role) == (name, role)
 
 
 def test_a_path_is_a_profile_too(tmp_path: Path, settings: Settings) -> None:
