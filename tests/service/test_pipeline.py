@@ -421,17 +421,30 @@ def test_identical_requests_at_once_yield_one_record(path: Path) -> None:
         ledger.close()
 
 
-def test_whoever_records_first_binds(engine: ScriptedEngine, ledger: Ledger) -> None:
+@pytest.mark.parametrize("score", [3, 7])
+def test_whoever_records_first_binds(score: float, engine: ScriptedEngine, ledger: Ledger) -> None:
     rival = GradingPipeline(ScriptedEngine(lambda _: score_line(7)), ledger=ledger)
+    rivals: list[GradedAnswer] = []
 
     def while_the_rival_is_faster(_: GradeRequest) -> GradeCompletion:
-        rival.grade(QUESTION, answer(TEXT + ATTACK))
-        return score_line(3)
+        rivals.append(rival.grade(QUESTION, answer(TEXT + ATTACK)))
+        return score_line(score)
 
     engine.grade_by = while_the_rival_is_faster
     graded = GradingPipeline(engine, ledger=ledger).grade(QUESTION, answer(TEXT + ATTACK))
-    assert graded.final_score == graded.baseline.predicted_score == 7
+    assert judged(graded) == judged(rivals[0])
+    assert graded.final_score == 7
     assert kinds(ledger)["Judgement"] == 3
+
+
+def test_a_recorded_grade_stays_even_where_an_equal_answer_got_another(
+    pipeline: GradingPipeline, engine: ScriptedEngine
+) -> None:
+    items = [(QUESTION, answer(TEXT)), (QUESTION, answer(TEXT, "a2", "s2"))]
+    for item, score in zip(items, (7, 3), strict=True):
+        engine.grade_by = lambda _, score=score: score_line(score)  # type: ignore[misc]
+        pipeline.grade(*item)
+    assert [graded.final_score for graded in pipeline.grade_many(items)] == [7, 3]
 
 
 # --- the rest of the surface ---

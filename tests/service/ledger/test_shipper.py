@@ -24,12 +24,14 @@ class Graph:
         self.refused: Record | None = None
         self.crash_after_commit = False
         self.written: list[Record] = []
+        self.opened = 0
         self.arrived = Event()
         self.failed = Event()
 
     @contextmanager
     def open(self) -> Iterator[Graph]:
         self._check()
+        self.opened += 1
         yield self
 
     def write(self, records: Sequence[Record]) -> None:
@@ -156,6 +158,7 @@ def test_one_process_at_a_time_ships_and_the_next_takes_over(path: Path, graph: 
     with GraphShipper(theirs, graph.open, "test") as second:
         questions += fill(theirs, 2, start=2)
         assert second.flush(LONG), "the first one ships it"
+        assert graph.opened == 1
         first.stop()
         questions += fill(theirs, 2, start=4)
         assert second.flush(LONG), "the second one ships it"
