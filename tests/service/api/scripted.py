@@ -10,6 +10,7 @@ from service.engine.base import (
     CopyCompletion,
     CopyRequest,
     Cut,
+    Engine,
     FreeCompletion,
     GradeCompletion,
     GradeRequest,
@@ -69,3 +70,11 @@ class ScriptedEngine:
 
     def close(self) -> None:
         self.closed = True
+
+
+def borrowing(engine: Engine, *calls: str) -> ScriptedEngine:
+    """A scripted engine that answers `calls` with `engine`, and leaves that open at its end."""
+    scripted = ScriptedEngine()
+    for call in calls:
+        setattr(scripted, call, getattr(engine, call))
+    return scripted

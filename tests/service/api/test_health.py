@@ -15,7 +15,7 @@ from service.errors import MissingWeightsError
 from service.ledger import Ledger
 from service.settings import Settings
 from tests.service.api.conftest import grade_request, wait_until_ready
-from tests.service.api.scripted import ScriptedEngine
+from tests.service.api.scripted import ScriptedEngine, borrowing
 
 
 def test_while_the_model_loads_the_service_lives_but_is_not_ready(
@@ -61,13 +61,8 @@ def test_a_filter_that_does_not_filter_grades_nothing(
 def test_the_tiny_random_model_does_not_pass_the_canary(
     settings: Settings, tiny_engine: Engine
 ) -> None:
-    class _Shared(ScriptedEngine):
-        """The tiny engine, which other tests use after this one."""
-
-    shared = _Shared()
-    for name in ("grade", "copy", "rewrite", "render", "fingerprint"):
-        setattr(shared, name, getattr(tiny_engine, name))
-    with TestClient(create_app(Backend(settings, lambda _: shared))) as client:
+    tiny = borrowing(tiny_engine, "grade", "copy", "rewrite", "render", "fingerprint")
+    with TestClient(create_app(Backend(settings, lambda _: tiny))) as client:
         assert "does not filter" in _settled(client)["detail"]
 
 
