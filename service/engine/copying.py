@@ -28,7 +28,7 @@ _LEAVE_LOG = math.log(0.1)
 _PROBE_TOKENS = 8
 _PROBE_CHARS = 160
 _SURE_TOKENS = 4
-"""So many tokens after a jump must each be what the model wants most."""
+"""So many tokens from the target of a jump on must each be what the model wants most."""
 _CANDIDATES = 8
 _MOST_PASSES = 24
 """Bounds the work on a text; after so many passes the model can only follow or stop."""
@@ -251,15 +251,21 @@ class _Walk:
         readings = self._model.read_on(
             reading, place, top, [probe[1:] for probe in probes.values()]
         )
-        best, best_score = None, _mean(reading.actual[place : place + _PROBE_TOKENS])
+        best, longest = None, -1
         for (offset, probe), ahead in zip(probes.items(), readings, strict=True):
-            sure = probe[1:_SURE_TOKENS]
-            # The last place of a reading is the end of the turn: only there if the text ends.
-            ends = offset + _PROBE_CHARS >= len(self._raw) and len(probe) < _PROBE_TOKENS
-            scores = [reading.top_log[place], *(ahead.actual if ends else ahead.actual[:-1])]
-            if ahead.top[: len(sure)] == sure and _mean(scores) > best_score:
-                best, best_score = offset, _mean(scores)
+            follows = probe[1:]
+            agreed = next(
+                (n for n, token in enumerate(follows) if ahead.top[n] != token), len(follows)
+            )
+            sure = agreed + 1 >= _SURE_TOKENS
+            if agreed > longest and (sure or self._leaves(ahead.top[agreed], offset)):
+                best, longest = offset, agreed
         return best
+
+    def _leaves(self, top: int, offset: int) -> bool:
+        """True if what the model wants soon after a jump is to stop or to jump on."""
+        starts, _ = self._places.get(top, ([], []))
+        return top in self._model.end_ids or any(start > offset for start in starts)
 
     def _probe(self, offset: int) -> list[int]:
         text = self._raw[offset : offset + _PROBE_CHARS]
@@ -299,7 +305,3 @@ class _Walk:
 def _confidence(reading: Reading, place: int, leaving: float) -> float:
     """Probability of leaving the raw text, where that and following it are the only options."""
     return 1 / (1 + math.exp(min(reading.actual[place] - leaving, 700.0)))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
