@@ -143,8 +143,8 @@ class OpenAIEngine:
             EngineError: always.
         """
         raise EngineError(
-            f"{self._server.address} cannot filter by copying {len(requests)} answer(s); "
-            "set STEADYEVAL_DECODING=free"
+            f"{self._server.address} cannot filter {len(requests)} answer(s) by copying; "
+            "decode them freely"
         )
 
     def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
