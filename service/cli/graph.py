@@ -85,12 +85,14 @@ def query(
     parameters = dict(_parameter(text, parsed.defaults) for text in param or ())
     with open_graph(given_settings(graph=graph)) as store:
         result = parsed.run(store, parameters)
-    if not as_json:
+    if as_json:
+        for row in result.rows:
+            fields = dict(zip(result.columns, row, strict=True))
+            typer.echo(json.dumps(fields, ensure_ascii=False, default=str))
+    elif result.rows:
         Console().print(_table(result))
-        return
-    for row in result.rows:
-        fields = dict(zip(result.columns, row, strict=True))
-        typer.echo(json.dumps(fields, ensure_ascii=False, default=str))
+    else:
+        typer.echo("no rows")
 
 
 def _embedded(settings: Settings) -> EmbeddedGraph:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from neo4j import (
     READ_ACCESS,
@@ -57,7 +58,10 @@ logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 @dataclass(frozen=True)
 class QueryResult:
-    """Columns and rows of a query, as plain Python values; times are in UTC."""
+    """Columns and rows of a query, as plain Python values; times are in UTC.
+
+    Where there are no rows, ArcadeDB names no columns.
+    """
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
@@ -92,6 +96,7 @@ class GraphStore:
             GraphError: `uri` is no Bolt address.
         """
         try:
+            _check_address(uri)
             driver = GraphDatabase.driver(
                 uri,
                 auth=(user, password),
@@ -103,7 +108,7 @@ class GraphStore:
             )
         except (ConfigurationError, ValueError) as error:
             raise GraphError(
-                f"STEADYEVAL_GRAPH is {uri!r}, which is no Bolt address ({error}); "
+                f"STEADYEVAL_GRAPH is no Bolt address: {error}; "
                 "write `embedded`, `none`, or an address such as bolt://127.0.0.1:7687"
             ) from error
         store = cls(driver, uri, user, database)
@@ -250,6 +255,15 @@ def _read(transaction: ManagedTransaction, cypher: str, parameters: dict[str, An
     if result.consume().counters.contains_updates:
         raise GraphQueryError("the statement would change the graph; only reading is allowed here")
     return QueryResult(columns, rows)
+
+
+def _check_address(uri: str) -> None:
+    address = urlsplit(uri)
+    if address.scheme.partition("+")[0] not in ("bolt", "neo4j") or not address.hostname:
+        raise ValueError("it does not begin with bolt:// or neo4j:// and a host")
+    if address.username is not None:
+        raise ValueError("the user belongs in STEADYEVAL_GRAPH_USER, the password in …_PASSWORD")
+    _ = address.port  # ValueError where it is no number
 
 
 def _split(script: str) -> list[str]:
