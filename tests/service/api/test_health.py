@@ -12,6 +12,7 @@ from service.api.app import create_app
 from service.api.backend import Backend
 from service.engine.base import Engine
 from service.errors import MissingWeightsError
+from service.graph import open_graph
 from service.ledger import Ledger
 from service.settings import Settings
 from tests.service.api.conftest import grade_request, wait_until_ready
@@ -117,6 +118,23 @@ def test_a_graph_that_is_down_is_told_but_does_not_stop_grading(
             graph = client.get("/readyz").json()["graph"]
         assert graph["graph"] == "bolt://127.0.0.1:1"
         assert graph["lag"] > 0
+
+
+@pytest.mark.slow
+def test_the_embedded_graph_has_what_was_graded_when_the_service_has_stopped(
+    settings: Settings, engine: ScriptedEngine
+) -> None:
+    embedded = settings.model_copy(update={"graph": "embedded"})
+    with TestClient(create_app(Backend(embedded, lambda _: engine))) as client:
+        wait_until_ready(client)
+        client.post("/grade", json=grade_request())
+        while (graph := client.get("/readyz").json()["graph"])["lag"]:
+            assert graph["error"] is None
+            time.sleep(0.1)
+        client.post("/grade", json=grade_request("another text"))
+    with open_graph(embedded) as store:
+        counted = store.query("MATCH (j:Judgement) RETURN j.stage, count(*) ORDER BY j.stage")
+    assert counted.rows == [("baseline", 2), ("filter", 2), ("filtered", 2)]
 
 
 def test_stopping_releases_the_model_and_closes_the_ledger(
