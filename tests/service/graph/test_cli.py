@@ -73,7 +73,7 @@ def test_what_cannot_be_run_is_said(tmp_path: Path) -> None:
         graph("query", "why-this-grace")
     with pytest.raises(InputError, match="NAME=VALUE"):
         graph("query", "needs-review", "--param", "exam_id")
-    with pytest.raises(GraphQueryError, match="change the graph|Writing in read access"):
+    with pytest.raises(GraphQueryError, match=r"change the graph|Writing in read access"):
         graph("query", "-", stdin="CREATE (n:Exam {exam_id: 'mine'}) RETURN n")
     (tmp_path / "latin.cypher").write_bytes("RETURN 'é' AS e".encode("latin-1"))
     with pytest.raises(InputError, match="latin"):
