@@ -20,7 +20,7 @@ from service.engine.base import (
 from service.exam import Criterion, Question, ScoreScale
 from service.filter import AnswerFilter, align
 from service.judgement import FinishReason
-from service.prompts import Prompt, filter_prompt
+from service.prompts import Prompt, filter_prompt, quote
 
 QUESTION = Question(
     exam_id="exam",
@@ -66,7 +66,7 @@ class ScriptedEngine:
     def copy(self, requests: Sequence[CopyRequest]) -> list[CopyCompletion]:
         self.calls.append([request.raw for request in requests])
         for request in requests:
-            assert request.prompt == filter_prompt(QUESTION, request.raw)
+            assert request.prompt.tail == quote(request.raw)
         return [CopyCompletion(tuple(self._cut(request.raw)), 1, 2.0) for request in requests]
 
     def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
