@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from service.ledger import Ledger
     from service.pipeline import GradingPipeline
 
-_FLUSH_SECONDS = 120.0
+_FLUSH_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def checked_pipeline(
 
 @contextmanager
 def shipped_ledger(settings: Settings, console: Console) -> Iterator[Ledger]:
-    """The ledger; what is written to it goes to the graph meanwhile and, at the end, at last."""
+    """The ledger, shipped to the graph while it is written; the end waits for the rest."""
     from service.graph import open_graph
     from service.ledger import GraphShipper, Ledger
 
@@ -122,10 +122,10 @@ def check_output(path: Path, *, force: bool) -> None:
     """Refuse an output file that cannot be written or would replace another.
 
     Raises:
-        InputError: it is there already, or its folder is not.
+        InputError: it is there already, or its folder is not or is closed.
     """
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent} is no folder; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"{path.parent} is no folder that can be written to")
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the name of a file")
     if path.exists() and not force:
@@ -133,18 +133,23 @@ def check_output(path: Path, *, force: bool) -> None:
 
 
 def write_lines(path: Path, records: Iterable[BaseModel]) -> None:
-    """Write one JSON record a line; the file appears whole or not at all."""
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as file:
-        try:
-            file.writelines(f"{record.model_dump_json()}\n" for record in records)
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+    """Write one JSON record a line; the file appears whole or not at all.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    try:
+        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+            try:
+                file.writelines(f"{record.model_dump_json()}\n" for record in records)
+                file.flush()
+                os.fsync(file.fileno())
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def report_refused(refused: Sequence[Refused], console: Console) -> None:

@@ -55,7 +55,7 @@ def test_grade_writes_a_response_for_every_answer_in_the_order_of_the_exam(
     responses = [GradeResponse.model_validate(record) for record in records(out)]
     items = read_exam(EXAM, max_answer_chars=20_000)
     assert [r.answer_id for r in responses] == [item.answer.answer_id for item in items]
-    assert list(tmp_path.glob(".results*")) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "results.jsonl"}
     assert engine.closed
 
 
