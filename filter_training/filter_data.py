@@ -1,4 +1,9 @@
-"""Examples for the filter: families of clean and attacked answers that share one target."""
+"""Examples for the filter: families of clean and attacked answers that share one target.
+
+Where an attack stands on a line of its own behind the answer, the target also holds the line break
+before it, which the filter drops as white space at the end. So the model need not decide at the
+end of each line whether the next but one token begins an attack; it decides where the attack does.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from filter_training.attacks import PAPER_ATTACKS, VARIANTS, attacked
+from filter_training.attacks import CLEAN, PAPER_ATTACKS, attacked
 from filter_training.examples import Example
 from service.exam import ExamItem
 from service.prompts import filter_prompt
@@ -60,8 +65,9 @@ def _family(item: ExamItem, random: Random) -> Iterator[Example]:
     def example(attack_type: str, raw: str, target: str) -> Example:
         return Example(group_id, attack_type, filter_prompt(question, raw), target)
 
-    for attack_type in VARIANTS:
-        yield example(attack_type, attacked(answer, attack_type), answer)
+    yield example(CLEAN, answer, answer)
+    for attack_type in PAPER_ATTACKS:
+        yield example(attack_type, attacked(answer, attack_type), f"{answer}\n")
     if random.random() < 0.5:
         segment = random.choice(list(PAPER_ATTACKS.values()))
         yield example(MOVED, _insert(answer, segment, random), answer)

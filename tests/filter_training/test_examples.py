@@ -10,14 +10,14 @@ from service.prompts import filter_prompt, parse_score
 from tests.filter_training.world import items, question
 
 
-def test_a_family_has_the_five_variants_with_one_target() -> None:
+def test_a_family_has_the_five_variants_with_one_target_up_to_the_separator() -> None:
     answers = {f"DS_toy/{item.answer.answer_id}": item for item in items()}
     examples = filter_examples(items(), groups=12, seed=1)
     for group_id, item in answers.items():
         family = {e.attack_type: e for e in examples if e.group_id == group_id}
         text = item.answer.text
         for attack_type in VARIANTS:
-            assert family[attack_type].target == text
+            assert family[attack_type].target == text + ("" if attack_type == "clean" else "\n")
             assert family[attack_type].prompt == filter_prompt(
                 item.question, attacked(text, attack_type)
             )
