@@ -26,7 +26,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from service.errors import GraphError, GraphUnreachableError
-from service.graph.locks import exclusive, open_private, shared, try_exclusive
+from service.graph.locks import exclusive, is_exclusive, open_private, shared, try_exclusive
 from service.graph.store import GraphStore
 
 _USER = "root"
@@ -113,12 +113,7 @@ class EmbeddedGraph:
 
     def running(self) -> ServerState | None:
         """The server that runs now, if any."""
-        if not self._state.exists():
-            return None
-        with open_private(self._state) as descriptor:
-            if try_exclusive(descriptor):
-                return None
-        return self._read_state()
+        return self._read_state() if is_exclusive(self._state) else None
 
     def _make_home(self) -> None:
         try:
@@ -150,35 +145,34 @@ class EmbeddedGraph:
 
     def _start(self) -> GraphStore:
         wheel = _wheel()
-        password = self._make_password()
-        with (
-            open_private(self._state) as alive,
-            self.log.open("wb") as log,
-        ):
-            if not try_exclusive(alive):
-                raise GraphError(f"{self._state} is locked; try again")
-            port = _free_port()
-            try:
-                process = subprocess.Popen(
-                    self._command(wheel, port, password),
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    cwd=self.home,
-                    env=_environment(),
-                    pass_fds=(alive,),
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise GraphError(f"the embedded graph cannot be started: {error}") from error
-            _children[process.pid] = process
-            state = ServerState(process.pid, port, stays=False)
-            _save(alive, state)
+        try:
+            state = self._launch(wheel)
+        except OSError as error:
+            raise GraphError(f"the embedded graph cannot be started: {error}") from error
         try:
             return self._connect(state)
         except BaseException:
             self._stop(state)
             raise
+
+    def _launch(self, wheel: Path) -> ServerState:
+        password = self._make_password()
+        port = _free_port()
+        with exclusive(self._state) as alive, self.log.open("wb") as log:
+            process = subprocess.Popen(
+                self._command(wheel, port, password),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.home,
+                env=_environment(),
+                pass_fds=(alive,),
+                start_new_session=True,
+            )
+            _children[process.pid] = process
+            state = ServerState(process.pid, port, stays=False)
+            _save(alive, state)
+        return state
 
     def _command(self, wheel: Path, bolt_port: int, password: Path) -> list[str]:
         jars = (
@@ -229,7 +223,10 @@ class EmbeddedGraph:
 
     def _connect(self, state: ServerState) -> GraphStore:
         """A store on a server that is running or still starting."""
-        password = self._password.read_text(encoding="utf-8")
+        try:
+            password = self._password.read_text(encoding="utf-8")
+        except OSError as error:
+            raise GraphError(f"the embedded graph's password is lost: {error}") from error
         deadline = time.monotonic() + _READY_SECONDS
         while True:
             try:

@@ -20,16 +20,16 @@ def open_private(path: Path) -> Iterator[int]:
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold `path` alone; wait for it."""
+def exclusive(path: Path) -> Iterator[int]:
+    """Hold `path` alone; wait for it. Yields the descriptor, which carries the lock."""
     with open_private(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        yield descriptor
 
 
 @contextmanager
 def shared(path: Path) -> Iterator[int]:
-    """Hold `path` together with others; yields the descriptor."""
+    """Hold `path` together with others; yields the descriptor, which carries the lock."""
     with open_private(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield descriptor
@@ -37,8 +37,20 @@ def shared(path: Path) -> Iterator[int]:
 
 def try_exclusive(descriptor: int) -> bool:
     """Take the descriptor's file alone if nobody else holds it."""
+    return _try(descriptor, fcntl.LOCK_EX)
+
+
+def is_exclusive(path: Path) -> bool:
+    """True if somebody holds `path` alone. Several may look at once."""
+    if not path.exists():
+        return False
+    with open_private(path) as descriptor:
+        return not _try(descriptor, fcntl.LOCK_SH)
+
+
+def _try(descriptor: int, kind: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
