@@ -4,9 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from service.engine.base import Engine
 from service.settings import Settings
+
+# No test rests on how fast a machine is.
+settings.register_profile("steadyeval", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steadyeval")
 
 _PROFILE = """\
 chat_template = ""

@@ -79,7 +79,7 @@ class LanguageModel:
         # The base's own defaults (a temperature, a length) must not seep into greedy decoding.
         self.model.generation_config = self.greedy()
         self.model.to(self.device).eval()
-        self.context: int = self.model.config.max_position_embeddings
+        self.context: int = self.model.config.get_text_config().max_position_embeddings
         self.vocabulary: int = self.model.get_output_embeddings().weight.shape[0]
         self.positions_at_once = max(_LOGITS_AT_ONCE // self.vocabulary, 1)
         self._base_hash = files.base_hash

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
@@ -312,7 +312,7 @@ def restless_engine(
 PIECES = st.sampled_from(["a", "the ", "TCP", ".", " ", "\n", "]", "<!--", "-->", "is", "é", "😀"])
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30)
 @given(raw=st.lists(PIECES, max_size=24).map("".join))
 def test_filtering_only_deletes_and_a_stable_answer_stays(
     restless_engine: Engine, raw: str

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, get_ident
 
@@ -34,6 +35,14 @@ class Recorder:
         return [-item for item in items]
 
 
+def wait_until(true: Callable[[], bool]) -> None:
+    for _ in range(6000):
+        if true():
+            return
+        time.sleep(0.01)
+    raise TimeoutError
+
+
 def test_results_come_in_the_order_of_the_items_in_batches_of_limited_size() -> None:
     recorder = Recorder()
     recorder.go_on.set()
@@ -52,8 +61,7 @@ def test_calls_of_many_threads_that_wait_together_run_as_one_batch_on_one_thread
         assert recorder.started.wait(30)
         calls = [pool.submit(worker.run, "double", [number]) for number in range(5)]
         other = pool.submit(worker.run, "negate", [7])
-        while len(worker._waiting) < 6:
-            pass
+        wait_until(lambda: len(worker._waiting) == 6)
         recorder.go_on.set()
         assert first.result() == [2]
         assert [call.result() for call in calls] == [[2 * number] for number in range(5)]
@@ -72,8 +80,7 @@ def test_one_bad_item_fails_its_caller_only() -> None:
         assert recorder.started.wait(30)
         good = pool.submit(worker.run, "double", [2, 3])
         bad = pool.submit(worker.run, "double", [-1])
-        while len(worker._waiting) < 3:
-            pass
+        wait_until(lambda: len(worker._waiting) == 3)
         recorder.go_on.set()
         assert first.result() == [2]
         assert good.result() == [4, 6]
@@ -100,8 +107,7 @@ def test_closing_finishes_the_running_batch_and_refuses_the_rest() -> None:
         running = pool.submit(worker.run, "double", [1])
         assert recorder.started.wait(30)
         waiting = pool.submit(worker.run, "double", [2])
-        while not worker._waiting:
-            pass
+        wait_until(lambda: len(worker._waiting) == 1)
         closing = pool.submit(worker.close)
         with pytest.raises(EngineError, match="closed"):
             waiting.result()
