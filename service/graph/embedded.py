@@ -196,7 +196,7 @@ class EmbeddedGraph:
             "server.mode": "development",
             "studio.enabled": "false",
             "opencypher.loadCsv.allowFileUrls": "false",
-            "txWalFlush": 2,
+            "txWalFlush": 1,
         }
         return [
             str(wheel / "jre" / "bin" / "java"),
