@@ -96,7 +96,7 @@ class ModelProfile:
         dtype_gpu: torch dtype on an accelerator.
         justification: whether the grader writes prose before its score.
         max_grade_tokens: most new tokens of a grading completion.
-        provisional: every result of this profile is for trying and teaching.
+        provisional: the model is for trying and teaching, not for grades that count.
     """
 
     name: str

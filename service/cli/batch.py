@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from service.pipeline import GradingPipeline
 
 _FLUSH_SECONDS = 60.0
+_PORTION = 64
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Refused:
 
 
 def by_question(
-    items: Sequence[ExamItem], most: int, *, label: str, console: Console
+    items: Sequence[ExamItem], *, label: str, console: Console
 ) -> Iterator[list[ExamItem]]:
-    """The items in portions of at most `most` answers to one question, under a progress bar.
+    """The items in portions of answers to one question, under a progress bar.
 
     Answers to one question share their prompt's head, and twins share results.
     """
@@ -60,8 +61,8 @@ def by_question(
     ) as progress:
         task = progress.add_task(label, total=len(items))
         for group in groups.values():
-            for start in range(0, len(group), most):
-                portion = group[start : start + most]
+            for start in range(0, len(group), _PORTION):
+                portion = group[start : start + _PORTION]
                 yield portion
                 progress.advance(task, len(portion))
 

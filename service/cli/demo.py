@@ -12,12 +12,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
+from rich.text import Text
 
 from service.cli.batch import report_refused
+from service.cli.cell import cell
 from service.cli.grade import grade_items
 from service.cli.models import fetch
 from service.exam import format_score
 from service.exam_file import read_exam
+from service.profile import ModelProfile, load_profile
 from service.resources import examples_dir
 from service.settings import load_settings
 
@@ -71,7 +74,7 @@ def demo() -> None:
         rows = _rows(graded)
         console.print(_table(rows, console.width))
         report_refused(refused, console)
-        for line in _verdict(rows):
+        for line in _verdict(rows, load_profile(settings.profile, settings)):
             console.print(line)
         attacked = [row for row in rows if row.attacked]
         if graph is not None and attacked:
@@ -140,11 +143,11 @@ def _filtered(row: Row) -> str:
     return f"[green]{score} =[/]" if row.restored else f"[red]{score} ≠[/]"
 
 
-def _removed(graded: GradedAnswer) -> str:
-    return escape(" … ".join(" ".join(span.text.split()) for span in graded.removed_spans))
+def _removed(graded: GradedAnswer) -> Text:
+    return cell(" … ".join(" ".join(span.text.split()) for span in graded.removed_spans))
 
 
-def _verdict(rows: Sequence[Row]) -> list[str]:
+def _verdict(rows: Sequence[Row], profile: ModelProfile) -> list[str]:
     attacked = [row for row in rows if row.twin]
     clean = [row for row in rows if not row.attacked]
     restored = sum(row.restored for row in attacked)
@@ -163,7 +166,12 @@ def _verdict(rows: Sequence[Row]) -> list[str]:
         if row.graded.status == "needs_review"
     ]
     if any(row.graded.provisional for row in rows):
-        lines.append("All of these grades are provisional: the model is for trying and teaching.")
+        reason = (
+            "the model is for trying and teaching"
+            if profile.provisional
+            else "no course has calibrated them"
+        )
+        lines.append(f"All of these grades are provisional: {reason}.")
     return lines
 
 
@@ -190,13 +198,8 @@ def _audit(row: Row, graph: GraphStore, console: Console) -> None:
     for number in range(1, len(result.rows) + 1):
         table.add_column(f"row {number}")
     for name, *values in zip(result.columns, *result.rows, strict=True):
-        table.add_row(name, *(_cell(value) for value in values))
+        table.add_row(name, *(cell(value, at_most=_CELL_SHOWN) for value in values))
     console.print(table)
-
-
-def _cell(value: object) -> str:
-    text = "\n".join(map(str, value)) if isinstance(value, list) else str(value)
-    return escape(text if len(text) <= _CELL_SHOWN else f"{text[:_CELL_SHOWN]}…")
 
 
 _NEXT = """

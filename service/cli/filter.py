@@ -17,7 +17,7 @@ from service.cli.batch import (
     report_refused,
     write_lines,
 )
-from service.cli.grade import (
+from service.cli.options import (
     ExamArgument,
     ForceOption,
     OutOption,
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from service.filter import FilteredText
     from service.pipeline import GradingPipeline
 
-_PORTION = 64
-
 
 def filter_exam(
     exam: ExamArgument,
@@ -43,10 +41,10 @@ def filter_exam(
 ) -> None:
     """Show what the filter would remove from every answer; nothing is graded or stored.
 
-    A line of the results has the form of a response of POST /filter. Exit code 1: some answers
-    were not filtered.
+    A line of the results is a response of POST /filter behind the names of its answer. Exit code
+    1: some answers were not filtered.
     """
-    from service.api.protocol import FilterResponse
+    from service.cli.lines import FilteredLine
 
     console = Console(stderr=True)
     check_output(out, force=force)
@@ -55,10 +53,10 @@ def filter_exam(
     filtered: dict[int, FilteredText] = {}
     refused: list[Refused] = []
     with checked_pipeline(settings, console) as pipeline:
-        for portion in by_question(items, _PORTION, label="filtering", console=console):
+        for portion in by_question(items, label="filtering", console=console):
             _clean(pipeline, portion, filtered, refused)
     done = [(item, filtered[id(item)]) for item in items if id(item) in filtered]
-    write_lines(out, (FilterResponse.of(item.answer.answer_id, text) for item, text in done))
+    write_lines(out, (FilteredLine.of_item(item, text) for item, text in done))
     Console().print(_summary(done))
     report_refused(refused, console)
     raise typer.Exit(1 if refused else 0)

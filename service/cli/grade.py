@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import typer
@@ -22,26 +21,22 @@ from service.cli.batch import (
     shipped_ledger,
     write_lines,
 )
+from service.cli.options import (
+    ExamArgument,
+    ForceOption,
+    GraphOption,
+    OutOption,
+    ProfileOption,
+    given_settings,
+)
 from service.errors import InputError
 from service.exam import Answer, ExamItem, Question, format_score
 from service.exam_file import read_exam
 from service.records import Run, RunKind
-from service.settings import Settings, load_settings
+from service.settings import Settings
 
 if TYPE_CHECKING:
     from service.pipeline import GradedAnswer
-
-_PORTION = 64
-
-ExamArgument = Annotated[Path, typer.Argument(help="Exam file: JSONL, or CSV with such columns.")]
-OutOption = Annotated[Path, typer.Option("--out", "-o", help="Results file (JSONL).")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace the results file.")]
-ProfileOption = Annotated[
-    str | None, typer.Option(help="Name of the model profile, or path of its folder.")
-]
-GraphOption = Annotated[
-    str | None, typer.Option(help="embedded, none, or the Bolt URI of a Neo4j 5.")
-]
 
 
 def grade(
@@ -53,25 +48,20 @@ def grade(
 ) -> None:
     """Grade every answer of an exam file.
 
-    A line of the results has the form of a response of POST /grade. Exit code 1: some answers
-    were not graded.
+    A line of the results is a response of POST /grade behind the names of its answer. Exit code
+    1: some answers were not graded.
     """
-    from service.api.protocol import GradeResponse
+    from service.cli.lines import GradedLine
 
     console = Console(stderr=True)
     check_output(out, force=force)
     settings = given_settings(graph=graph, profile=profile)
     items = read_exam(exam, max_answer_chars=settings.max_answer_chars)
     graded, refused = grade_items(items, settings, console)
-    write_lines(out, (GradeResponse.of(answer) for answer in graded))
+    write_lines(out, (GradedLine.of(answer) for answer in graded))
     Console().print(_summary(graded))
     report_refused(refused, console)
     raise typer.Exit(1 if refused else 0)
-
-
-def given_settings(**options: str | None) -> Settings:
-    """The settings, where options that were given win."""
-    return load_settings(**{name: value for name, value in options.items() if value is not None})
 
 
 def grade_items(
@@ -94,7 +84,7 @@ def grade_items(
         checked_pipeline(settings, console, ledger) as pipeline,
     ):
         ledger.register(items)
-        for portion in by_question(items, _PORTION, label="grading", console=console):
+        for portion in by_question(items, label="grading", console=console):
             results = pipeline.grade_many(
                 [(item.question, item.answer) for item in portion], run=run, on_refused=refuse
             )

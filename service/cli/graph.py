@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
-from service.cli.grade import GraphOption, given_settings
+from service.cli.cell import cell
+from service.cli.options import GraphOption, given_settings
 from service.errors import InputError, SettingsError
 from service.settings import Settings
 
@@ -140,19 +140,5 @@ def _parameter(text: str, defaults: Mapping[str, str]) -> tuple[str, Any]:
 def _table(result: QueryResult) -> Table:
     table = Table(*(escape(column) for column in result.columns))
     for row in result.rows:
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(cell(value) for value in row))
     return table
-
-
-def _cell(value: Any) -> Text:
-    """A value as text; a student's control characters never reach the terminal."""
-    match value:
-        case None:
-            shown = "–"
-        case float():
-            shown = f"{value:.4g}"
-        case list():
-            shown = "\n".join(str(item) for item in value)
-        case _:
-            shown = str(value)
-    return Text("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in shown))

@@ -49,7 +49,7 @@ def list_models() -> None:
     table = Table(
         Column("profile", no_wrap=True),
         Column("base", overflow="fold"),
-        *("weights", "filter", "grader", "results"),
+        *("weights", "filter", "grader", "for"),
     )
     for name in profile_names(settings):
         profile = load_profile(name, settings)
@@ -59,7 +59,7 @@ def list_models() -> None:
             _weights(profile, settings),
             _adapter(profile, Role.FILTER),
             _adapter(profile, Role.GRADE),
-            "provisional" if profile.provisional else "final",
+            "trying" if profile.provisional else "grading",
         )
     table.caption = "* in use (STEADYEVAL_PROFILE)"
     Console().print(table)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from service.cli.grade import GraphOption, ProfileOption, given_settings
+from service.cli.options import GraphOption, ProfileOption, given_settings
 from service.errors import SettingsError
 from service.settings import Settings
 

@@ -124,6 +124,41 @@ def test_filter_shows_what_it_would_remove_and_stores_nothing(
 
 
 @pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("command", ["grade", "filter"])
+def test_lines_of_several_exams_and_variants_are_told_apart(command: str, tmp_path: Path) -> None:
+    exam, out = tmp_path / "exam.jsonl", tmp_path / "results.jsonl"
+    here = records(EXAM)[:2]
+    elsewhere = [record | {"dataset": "ML_resit"} for record in here]
+    exam.write_text("".join(f"{json.dumps(r)}\n" for r in here + elsewhere), encoding="utf-8")
+    ran = steadyeval(command, exam, "--out", out)
+    assert ran.exit_code == 0, ran.output
+    written = records(out)
+    names = ("question_id", "student_id", "answer_id", "attack_type")
+    assert [[line["exam_id"], *(line[name] for name in names)] for line in written] == [
+        [record["dataset"], *(record[name] for name in names)] for record in here + elsewhere
+    ]
+    assert list(written[0])[:5] == [
+        *("exam_id", "question_id", "student_id", "attack_type", "answer_id")
+    ]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("profile", "reason"),
+    [
+        ("smollm2-135m", "the model is for trying and teaching."),
+        ("mistral-7b", "no course has calibrated them."),
+    ],
+)
+def test_demo_says_why_its_grades_are_provisional(
+    profile: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo_module, "fetch", lambda: None)
+    monkeypatch.setenv("STEADYEVAL_PROFILE", profile)
+    assert f"All of these grades are provisional: {reason}" in flat(steadyeval("demo").output)
+
+
+@pytest.mark.usefixtures("engine")
 def test_demo_says_how_many_attacked_answers_got_the_grade_of_their_twin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -30,9 +30,9 @@ def test_list_says_what_is_here(tiny_profile_dir: Path) -> None:
     rows = {line.split()[1]: line for line in run("list").splitlines() if "│" in line}
     assert "here" in rows["mine"]
     assert "missing" in rows["mistral-7b"]
-    assert "final" in rows["mistral-7b"]
+    assert "grading" in rows["mistral-7b"]
     assert "smollm2-135m *" in rows["smollm2-135m"]
-    assert "provisional" in rows["smollm2-135m"]
+    assert "trying" in rows["smollm2-135m"]
 
 
 def test_a_profile_is_added_fetched_and_checked(tiny_profile_dir: Path) -> None:
