@@ -60,8 +60,6 @@ class Settings(BaseSettings):
     """Longest request body that is accepted, in bytes."""
     allow_remote: bool = False
     """Let `steadyeval serve` listen beyond this machine, though it asks nobody who they are."""
-    release_provisional: bool = False
-    """Let grades of a profile for trying and teaching leave for an LMS."""
 
     @property
     def models_dir(self) -> Path:
