@@ -14,9 +14,7 @@ from pydantic import ValidationError
 
 from service.errors import ExamFileError, InputError, LineError
 from service.exam import ExamItem, Question
-from service.exam_record import ExamRecord, Identifier, QuestionModel, Text
-
-__all__ = ["ExamRecord", "Identifier", "QuestionModel", "Text", "read_exam"]
+from service.exam_record import ExamRecord
 
 _CSV_SUFFIXES = {".csv", ".tsv"}
 _JSONL_SUFFIXES = {".jsonl", ".ndjson"}

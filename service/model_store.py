@@ -123,20 +123,6 @@ def missing_adapters(profile: ModelProfile) -> Mapping[Role, str]:
     }
 
 
-def fetch(
-    profile: ModelProfile, settings: Settings, progress: Progress = lambda *_: None
-) -> ModelFiles:
-    """Bring the base model of `profile` if it is not there, then locate all of it.
-
-    Raises:
-        FetchError: the base cannot be had from its source.
-        HashMismatchError: what came is not what was published.
-        MissingWeightsError: an adapter is not there.
-    """
-    fetch_base(profile, settings, progress)
-    return locate(profile, settings)
-
-
 def fetch_base(
     profile: ModelProfile, settings: Settings, progress: Progress = lambda *_: None
 ) -> BaseFiles:

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from service.errors import ExamFileError, InputError
 from service.exam import Criterion, ExamItem, HumanScore, ScoreScale
-from service.exam_file import ExamRecord, QuestionModel, read_exam
+from service.exam_file import read_exam
+from service.exam_record import ExamRecord, QuestionModel
 
 SHARED_EXAMS = Path(__file__).parents[3] / "shared" / "data" / "exams"
 

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from service.engine.base import Role
 from service.errors import FetchError, HashMismatchError, MissingWeightsError
-from service.model_store import check, fetch, fetch_base, locate, locate_base
+from service.model_store import check, fetch_base, locate, locate_base
 from service.profile import ModelProfile, load_profile
 from service.settings import Settings
 from tests import fake_hub, tiny_package
@@ -175,7 +175,8 @@ def test_check_finds_a_changed_file(package: ModelProfile, settings: Settings) -
     package = write_profile(
         package.folder, package_base(package.base.sha256), "[adapters]\nfilter = 'filter'"
     )
-    files = fetch(package, settings)
+    fetch_base(package, settings)
+    files = locate(package, settings)
     assert check(package, settings) == files
 
     weights = files.base_dir / "model.safetensors"
@@ -210,7 +211,7 @@ def folder_profile(model_files: dict[str, bytes], tmp_path: Path) -> ModelProfil
 def test_a_folder_is_used_in_place(folder_profile: ModelProfile, settings: Settings) -> None:
     files = locate(folder_profile, settings)
     assert files.base_dir == folder_profile.folder / "model"
-    assert fetch(folder_profile, settings) == files
+    assert fetch_base(folder_profile, settings) == locate_base(folder_profile, settings)
     assert check(folder_profile, settings) == files
 
 
@@ -237,7 +238,7 @@ def test_a_folder_that_lacks_something(
 def test_no_folder(folder_profile: ModelProfile, settings: Settings) -> None:
     shutil.rmtree(folder_profile.folder / "model")
     with pytest.raises(MissingWeightsError, match="no such folder"):
-        fetch(folder_profile, settings)
+        fetch_base(folder_profile, settings)
 
 
 def test_an_adapter_is_known_by_its_content(
