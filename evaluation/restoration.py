@@ -20,6 +20,7 @@ from typing import Annotated
 import typer
 
 from filter_training.attacks import CLEAN, VARIANTS, attacked
+from filter_training.sampling import stratified, unattacked
 from service.exam import ExamItem
 from service.filter import AnswerFilter
 from service.grader import Grader
@@ -61,21 +62,6 @@ class Restoration:
         """All attacked texts together."""
         shares = [share for name, share in self.restored.items() if name != CLEAN]
         return Share(sum(share.hits for share in shares), sum(share.total for share in shares))
-
-
-def stratified(items: Sequence[ExamItem], count: int, seed: int) -> list[ExamItem]:
-    """`count` items, as evenly over the questions as their numbers allow; seeded."""
-    random = Random(seed)
-    pools: dict[tuple[str, str], list[ExamItem]] = {}
-    for item in items:
-        pools.setdefault((item.question.exam_id, item.question.question_id), []).append(item)
-    for pool in pools.values():
-        random.shuffle(pool)
-    ranked = sorted(
-        ((place, key) for key, pool in pools.items() for place in range(len(pool))),
-        key=lambda entry: (entry[0], entry[1]),
-    )
-    return [pools[key][place] for place, key in ranked[:count]]
 
 
 def measure(
@@ -135,8 +121,8 @@ def main(
         item
         for path in exam
         for item in read_exam(path, max_answer_chars=settings.max_answer_chars)
-        if item.split in (None, split)
     ]
+    drawn = stratified(unattacked(items, split), sample, Random(seed))
     engine = open_engine(settings)
     try:
         with Progress(console=Console(stderr=True)) as bar:
@@ -144,7 +130,7 @@ def main(
             result = measure(
                 AnswerFilter(engine, decoding=settings.decoding),
                 Grader(engine),
-                stratified(items, sample, seed),
+                drawn,
                 report=lambda done, total: bar.update(task, completed=done, total=total),
             )
     finally:

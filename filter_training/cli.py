@@ -27,6 +27,7 @@ def run(
 
     from filter_training.recipe import load_recipe
     from filter_training.run import train
+    from filter_training.sampling import unattacked
     from filter_training.trainer import Progress as TrainingProgress
     from service.exam_file import read_exam
     from service.settings import load_settings
@@ -37,7 +38,6 @@ def run(
         item
         for path in exam
         for item in read_exam(path, max_answer_chars=settings.max_answer_chars)
-        if item.split in (None, split)
     ]
     columns = (
         TextColumn("{task.description}"),
@@ -54,5 +54,5 @@ def run(
             text = f"loss {loss:.4f}" if loss is not None else "validating"
             bar.update(task, completed=progress.step, total=progress.steps, description=text)
 
-        best = train(chosen, items, out, settings, report=report)
+        best = train(chosen, unattacked(items, split), out, settings, report=report)
     console.print(f"adapter in {out / 'adapter'}, validation loss {best:.4f}")

@@ -13,6 +13,7 @@ from random import Random
 
 from filter_training.attacks import CLEAN, PAPER_ATTACKS, attacked
 from filter_training.examples import Example
+from filter_training.sampling import stratified
 from service.exam import ExamItem
 from service.prompts import filter_prompt
 
@@ -53,7 +54,7 @@ def filter_examples(items: Sequence[ExamItem], *, groups: int, seed: int) -> lis
     """
     random = Random(seed)
     examples: list[Example] = []
-    for item in _spread(items, groups, random):
+    for item in stratified(items, groups, random):
         examples += _family(item, random)
     return examples
 
@@ -85,19 +86,3 @@ def _insert(answer: str, text: str, random: Random, *, at_end: bool = False) -> 
     if cut == 0:
         return f"{text}\n{answer}"
     return f"{answer[:cut]} {text}{answer[cut:]}"
-
-
-def _spread(items: Sequence[ExamItem], count: int, random: Random) -> list[ExamItem]:
-    """`count` items, as many of each question as of any other while they last."""
-    by_question: dict[tuple[str, str], list[ExamItem]] = {}
-    for item in items:
-        by_question.setdefault((item.question.exam_id, item.question.question_id), []).append(item)
-    for pool in by_question.values():
-        random.shuffle(pool)
-    chosen: list[ExamItem] = []
-    while by_question and len(chosen) < count:
-        for key in list(by_question):
-            chosen.append(by_question[key].pop())
-            if not by_question[key]:
-                del by_question[key]
-    return chosen[:count]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from filter_training.examples import Example
+from filter_training.sampling import by_question
 from service.exam import ExamItem, Question, format_score
 from service.prompts import ANSWER_CUE, grading_prompt
 
@@ -26,15 +27,13 @@ def grader_examples(
 ) -> list[Example]:
     """`per_question` examples for each question, half with human and half with rubric scores."""
     random = Random(seed)
-    by_question: dict[tuple[str, str], list[ExamItem]] = {}
-    for item in items:
-        by_question.setdefault((item.question.exam_id, item.question.question_id), []).append(item)
+    pools = by_question(items)
     examples: list[Example] = []
-    for key, pool in sorted(by_question.items()):
+    for key, pool in sorted(pools.items()):
         question = pool[0].question
         strangers = [
             item.answer.text
-            for other, others in sorted(by_question.items())
+            for other, others in sorted(pools.items())
             if other != key
             for item in others
             if len(item.answer.text) > 20

@@ -1,6 +1,6 @@
 """LoRA training with loss on the target only (paper, section 2.2).
 
-The frozen base and the adapter compute in the recipe's dtype, while the optimizer keeps
+The frozen base and the adapter compute in bfloat16, while the optimizer keeps
 float32 master copies of the adapter: on a CPU with bfloat16 units that is about twice as fast
 as a float32 adapter, and no small step is lost. The vocabulary projection runs on target
 positions only. On a CPU attention is computed as plain matrix products, which use those units;
@@ -157,6 +157,8 @@ class AdapterTrainer:
                 )
             self._checkpoint(step, best, optimizer, schedule)
         self._load_masters(load_file(self._run_dir / _BEST))
+        # Where the base lies on this machine says nothing elsewhere.
+        self._model.active_peft_config.base_model_name_or_path = self._recipe.profile
         self._model.save_pretrained(str(self._run_dir / "adapter"))
         return best
 

@@ -176,7 +176,8 @@ def test_training_lowers_the_loss_and_writes_an_adapter_that_peft_loads(
     weights = load_file(tmp_path / "adapter" / "adapter_model.safetensors")
     assert {tensor.dtype for tensor in weights.values()} == {torch.bfloat16}
     base = AutoModelForCausalLM.from_pretrained(base_dir)
-    assert PeftModel.from_pretrained(base, tmp_path / "adapter").peft_config
+    adapter = PeftModel.from_pretrained(base, tmp_path / "adapter").peft_config["default"]
+    assert adapter.base_model_name_or_path == recipe.profile
 
 
 def test_a_run_folder_of_another_recipe_is_refused(
