@@ -1,24 +1,35 @@
 // Which grades must a person look at?
 //
-// One row for every guarded grade without a score, or whose score was forced because the model
-// wrote no `Answer:` line.
+// One row for every guarded grade with a reason to look, and the reasons in the words of the API:
+// `no_score` and `forced_score` (the model wrote no `Answer:` line), `filter_unstable` (the filter
+// was still removing text when it stopped), `filter_truncated` (it hit its limit on new tokens),
+// `removed_everything` (it left nothing of the answer).
 //
 // Parameters (paste the lines without the slashes into Neo4j Browser):
 // :param exam_id => ''
 
-MATCH (filtered:Judgement {stage: 'filtered'})-[:JUDGES]->(submission:Submission)
-WHERE ($exam_id = '' OR submission.exam_id = $exam_id)
-  AND (filtered.predicted_score IS NULL OR filtered.score_source = 'forced')
+MATCH (submission:Submission)<-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})
+      -[:BASED_ON]->(filter:Judgement)
+WHERE $exam_id = '' OR submission.exam_id = $exam_id
+WITH submission, filtered, filter,
+     CASE WHEN filtered.score_source = 'none' THEN ['no_score'] ELSE [] END
+     + CASE WHEN filtered.score_source = 'forced' THEN ['forced_score'] ELSE [] END
+     + CASE WHEN filter.filter_stable = false THEN ['filter_unstable'] ELSE [] END
+     + CASE WHEN filter.finish_reason = 'length' THEN ['filter_truncated'] ELSE [] END
+     + CASE WHEN trim(filter.cleaned_answer) = '' AND trim(submission.text) <> ''
+            THEN ['removed_everything'] ELSE [] END AS reasons
+WHERE size(reasons) > 0
 RETURN submission.exam_id AS exam_id,
        submission.question_id AS question_id,
        submission.answer_id AS answer_id,
        submission.student_id AS student_id,
        submission.attack_type AS attack_type,
-       CASE WHEN filtered.predicted_score IS NULL THEN 'no score' ELSE 'forced score' END AS reason,
+       reasons,
        filtered.predicted_score AS predicted_score,
        filtered.raw_score AS raw_score,
        filtered.finish_reason AS finish_reason,
        filtered.raw_output AS raw_output,
+       filter.removed_texts AS removed,
        filtered.created_at AS created_at,
        filtered.judgement_id AS judgement_id
-ORDER BY reason DESC, exam_id, question_id, answer_id, attack_type, created_at, judgement_id
+ORDER BY exam_id, question_id, answer_id, attack_type, created_at, judgement_id

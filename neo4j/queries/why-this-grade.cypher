@@ -2,8 +2,8 @@
 //
 // One row for every guarded grade that the answer ever got, newest first: the final score beside
 // the score of the raw answer, what the student sent, what the filter removed, what was graded,
-// the rubric, and the grader's own words. `baseline_score` is the raw answer's score from the
-// same run.
+// the grader's own words, and the whole prompt, question and rubric of that time in it.
+// `baseline_score` is the raw answer's score from the same run.
 //
 // Parameters (paste the lines without the slashes into Neo4j Browser):
 // :param exam_id => ''
@@ -14,7 +14,6 @@
 MATCH (answer:Answer {answer_id: $answer_id})<-[:OF]-(submission:Submission)
       <-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})-[:BASED_ON]->(filter:Judgement)
 WHERE $exam_id = '' OR answer.exam_id = $exam_id
-MATCH (answer)-[:ANSWERS]->(question:Question)
 CALL (submission, filtered) {
   OPTIONAL MATCH (submission)<-[:JUDGES]-(baseline:Judgement {stage: 'baseline'})
   WHERE EXISTS { MATCH (baseline)<-[:INCLUDES]-(:Run)-[:INCLUDES]->(filtered) }
@@ -31,11 +30,9 @@ RETURN answer.exam_id AS exam_id,
        submission.text AS received,
        filter.removed_texts AS removed,
        filter.cleaned_answer AS graded,
-       question.text AS question,
-       question.gold_point_texts AS criteria,
-       question.gold_point_weights AS weights,
        filtered.justification AS justification,
        filtered.raw_output AS raw_output,
+       filtered.prompt AS prompt,
        filtered.model_fingerprint AS model,
        filtered.prompt_version AS prompt_version,
        filtered.created_at AS created_at,

@@ -8,6 +8,8 @@ import pytest
 
 from service.graph import GraphStore
 from service.graph.queries import Query, documented_queries
+from service.judgement import FinishReason, RemovedSpan, ScoreSource
+from service.pipeline import GradedAnswer
 from service.records import Inclusion, Record
 from tests.service.graph import sample
 
@@ -41,16 +43,9 @@ def test_why_this_grade(graded: GraphStore) -> None:
         ),
         ("clean", 4.0, 4.0, "The Moon pulls.", [], "The Moon pulls."),
     ]
-    grounds = ("question", "criteria", "weights", "justification", "model", "judgement_id")
+    grounds = ("prompt", "justification", "model", "judgement_id")
     assert ask(graded, "why-this-grade", *grounds, exam_id="Tides", answer_id="a2") == [
-        (
-            sample.QUESTION.text,
-            ["names the near side", "names the far side"],
-            [6, 4],
-            "Fine.",
-            "base",
-            "sub-lost-filtered",
-        )
+        ("grade this: Wind?", "Fine.", "base", "sub-lost-filtered")
     ]
     assert ask(graded, "why-this-grade", "final_score", exam_id="Rivers", answer_id="a1") == []
 
@@ -100,22 +95,69 @@ def test_removed_spans(graded: GraphStore) -> None:
     assert ask(graded, "removed-spans", *columns, max_confidence=0.5) == []
 
 
-def test_needs_review(graded: GraphStore) -> None:
-    columns = ("student_id", "reason", "predicted_score", "judgement_id")
-    assert ask(graded, "needs-review", *columns) == [
-        ("ben", "no score", None, "sub-lost-filtered"),
-    ]
-    graded.write(forced())
-    assert ask(graded, "needs-review", *columns) == [
-        ("ben", "no score", None, "sub-lost-filtered"),
-        ("ben", "forced score", 3.0, "sub-forced-filtered"),
-    ]
+def test_why_this_grade_shows_nothing_of_a_later_rubric(graded: GraphStore) -> None:
+    query = Query.parse(documented_queries()["why-this-grade"].read_text(encoding="utf-8"))
+    before = query.run(graded, {"answer_id": "a1"})
+    graded.write([replace(sample.QUESTION, text="Why are there tides?", gold_points=())])
+    assert query.run(graded, {"answer_id": "a1"}) == before
 
 
-def forced() -> list[Record]:
-    received = sample.submission("sub-forced", "Wind!", answer="a2", student="ben")
-    source = sample.ScoreSource.FORCED
-    return [received, *sample.judgements(received, baseline=3, filtered=3, source=source)]
+def reviewed(
+    text: str = "Wind!",
+    *,
+    score: float | None = 3,
+    source: ScoreSource = ScoreSource.LINE,
+    removed: tuple[RemovedSpan, ...] = (),
+    **filter_result: Any,
+) -> GradedAnswer:
+    received = sample.submission("sub-reviewed", text, answer="a2", student="ben")
+    baseline, filtering, filtered = sample.judgements(
+        received, baseline=3, filtered=score, source=source, removed=removed
+    )
+    filtering = replace(filtering, **filter_result)
+    return GradedAnswer(received, sample.QUESTION, baseline, filtering, filtered)
+
+
+EVERYTHING = (RemovedSpan(0, 4, "Wind", 0.5),)
+
+
+@pytest.mark.parametrize(
+    "graded_answer",
+    [
+        reviewed(),
+        reviewed(score=None, source=ScoreSource.NONE),
+        reviewed(source=ScoreSource.FORCED),
+        reviewed(filter_stable=False),
+        reviewed(finish_reason=FinishReason.LENGTH),
+        reviewed("Wind", removed=EVERYTHING),
+        reviewed("Wind\n", removed=EVERYTHING),
+        reviewed(" \n"),
+        reviewed(
+            "Wind",
+            score=None,
+            source=ScoreSource.NONE,
+            removed=EVERYTHING,
+            filter_stable=False,
+            finish_reason=FinishReason.LENGTH,
+        ),
+    ],
+    ids=lambda graded: "+".join(graded.review_reasons) or "none",
+)
+def test_needs_review_knows_every_reason_of_the_pipeline(
+    store: GraphStore, graded_answer: GradedAnswer
+) -> None:
+    stages = (graded_answer.baseline, graded_answer.filter, graded_answer.filtered)
+    store.write([sample.QUESTION, graded_answer.submission, *stages])
+    reasons = list(graded_answer.review_reasons)
+    expected = [("ben", reasons, "sub-reviewed-filtered")] if reasons else []
+    assert ask(store, "needs-review", "student_id", "reasons", "judgement_id") == expected
+    assert ask(store, "needs-review", "reasons", exam_id="Rivers") == []
+
+
+def test_needs_review_finds_one_grade_among_many(graded: GraphStore) -> None:
+    assert ask(graded, "needs-review", "student_id", "reasons", "predicted_score") == [
+        ("ben", ["no_score"], None)
+    ]
 
 
 def test_scores_beside_humans(graded: GraphStore) -> None:
