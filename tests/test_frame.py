@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -16,6 +18,7 @@ import yaml
 
 from filter_training.attacks import PAPER_ATTACKS
 from service.engine.base import Role
+from service.model_store import locate_adapters
 from service.profile import HubBase, load_profile
 from service.resources import models_dir
 from service.settings import Settings
@@ -193,18 +196,42 @@ def test_compose_and_image_agree() -> None:
         )
 
 
-def test_compose_vllm_serves_what_the_service_asks_for() -> None:
+def test_compose_vllm_serves_what_the_service_asks_for(tmp_path: Path) -> None:
     services = yaml.safe_load(read("docker-compose.yml"))["services"]
-    flags = dict(flag.partition("=")[::2] for flag in services["vllm"]["command"])
+    for name in ("vllm", "service-gpu"):
+        assert "./models:/models:ro" in services[name]["volumes"]
+    copytree(models_dir(), tmp_path / "models")
     environment = services["service-gpu"]["environment"]
-    adapter, _, folder = flags["--lora-modules"].partition("=")
-    profile = load_profile(environment["STEADYEVAL_PROFILE"], Settings())
-    assert isinstance(profile.base, HubBase)
-    assert flags["--model"] == profile.base.repo
-    assert flags["--revision"] == profile.base.revision
-    assert adapter == environment["STEADYEVAL_ENGINE_FILTER_MODEL"]
-    assert Path(folder) == Path("/models") / profile.adapters[Role.FILTER].relative_to(models_dir())
-    assert {"--enable-lora", "--enable-prefix-caching"} <= flags.keys()
+    folder = environment["STEADYEVAL_PROFILE"].replace("/models", str(tmp_path / "models"))
+    profile = load_profile(folder, Settings())
+    adapter = profile.adapters[Role.FILTER]
+    adapter.mkdir(exist_ok=True)
+    for weights in (b"trained", b"trained again"):
+        (adapter / "adapter_config.json").write_text("{}", encoding="utf-8")
+        (adapter / "adapter_model.safetensors").write_bytes(weights)
+        served = vllm_arguments(services["vllm"], tmp_path)
+        name = f"{profile.name}-filter-{locate_adapters(profile)[Role.FILTER].sha256[:12]}"
+        assert isinstance(profile.base, HubBase)
+        assert served[:2] == ["serve", profile.base.repo]
+        assert f"--revision={profile.base.revision}" in served
+        assert f"--lora-modules={name}={adapter}" in served
+        assert {"--enable-lora", "--enable-prefix-caching"} <= set(served)
+
+
+def vllm_arguments(service: dict[str, Any], home: Path) -> list[str]:
+    """What the service would give to vLLM if `home` were the root of its container."""
+    command = home / "vllm"
+    command.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    (script,) = service["command"]
+    script = script.replace("$$", "$").replace("cd /models", f"cd {home}/models")
+    return subprocess.run(
+        [*service["entrypoint"], script],
+        env={"PATH": f"{home}:{os.environ['PATH']}"},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.splitlines()
 
 
 def test_demo_exam_holds_attacked_twins_of_its_clean_answers() -> None:
