@@ -187,6 +187,7 @@ class GradingPipeline:
         if batch.cases:
             self._records.record(
                 run,
+                [case.question for case in batch.cases],
                 [case.submission for case in batch.cases],
                 [judgement for case in batch.cases for judgement in case.judgements.values()],
             )

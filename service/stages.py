@@ -39,7 +39,11 @@ class Records(Protocol):
         """A Judgement by its id, if there is one."""
 
     def record(
-        self, run: Run, submissions: Sequence[Submission], judgements: Sequence[Judgement]
+        self,
+        run: Run,
+        questions: Sequence[Question],
+        submissions: Sequence[Submission],
+        judgements: Sequence[Judgement],
     ) -> None:
         """Write a run and all that it includes: all or nothing."""
 
@@ -56,7 +60,11 @@ class NoRecords:
         return None
 
     def record(
-        self, run: Run, submissions: Sequence[Submission], judgements: Sequence[Judgement]
+        self,
+        run: Run,
+        questions: Sequence[Question],
+        submissions: Sequence[Submission],
+        judgements: Sequence[Judgement],
     ) -> None:
         """Nothing is ever written."""
 

@@ -6,7 +6,9 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
+from typing import NamedTuple
 
 from service.errors import InputError, RecordConflictError, UnknownExamError
 from service.exam import Answer, ExamItem, Question
@@ -18,11 +20,25 @@ from service.records import Inclusion, LoggedRecord, Rating, Run, Submission
 _SALT_BYTES = 16
 
 
+class _AnswerKey(NamedTuple):
+    exam_id: str
+    answer_id: str
+
+
+class _Owner(NamedTuple):
+    question_id: str
+    student_id: str
+
+
 class Ledger:
     """What was graded, in the order in which it was written. Safe to use from many threads.
 
     Writing a record that is there already changes nothing. An edited question and a changed
-    rating are new versions, which stand beside the old ones.
+    rating are new versions, which stand beside the old ones. A question is what was last
+    registered; one that only came with an answer is kept, but speaks for no other answer.
+
+    Attributes:
+        ledger_id: random name, drawn when the file was made.
     """
 
     def __init__(self, path: Path, *, patience_s: float = 30.0) -> None:
@@ -37,6 +53,9 @@ class Ledger:
         """
         self._database = Database(path, patience_s=patience_s)
         self._listeners: list[Callable[[], None]] = []
+        with self._database.reading() as connection:
+            (ledger_id,) = connection.execute("SELECT ledger_id FROM ledger").fetchone()
+        self.ledger_id: str = ledger_id
 
     @property
     def path(self) -> Path:
@@ -69,7 +88,9 @@ class Ledger:
         with self._writing() as connection:
             for item in items:
                 _register_question(connection, item.question)
-                _register_answer(connection, item.question, item.answer)
+                key = _AnswerKey(item.question.exam_id, item.answer.answer_id)
+                owner = _Owner(item.question.question_id, item.answer.student_id)
+                _register_answer(connection, key, owner)
                 for human in item.human_scores:
                     _register_rating(connection, item, human.rater, human.score)
 
@@ -80,22 +101,22 @@ class Ledger:
                 _register_question(connection, question)
 
     def question(self, exam_id: str, question_id: str) -> Question:
-        """The latest version of a registered question.
+        """The latest registered version of a question.
 
         Raises:
             UnknownExamError: there is no such question.
         """
         with self._database.reading() as connection:
-            question = rows.latest_question(connection, exam_id, question_id)
+            question = rows.registered_question(connection, exam_id, question_id)
         if question is None:
             raise UnknownExamError(f"no question {question_id!r} of exam {exam_id!r} is registered")
         return question
 
     def questions(self, exam_id: str) -> list[Question]:
-        """The latest versions of an exam's questions.
+        """The latest registered versions of an exam's questions.
 
         Raises:
-            UnknownExamError: there is no such exam.
+            UnknownExamError: there are none.
         """
         with self._database.reading() as connection:
             questions = rows.questions_of_exam(connection, exam_id)
@@ -104,48 +125,64 @@ class Ledger:
         return questions
 
     def admit(self, items: Sequence[tuple[Question, Answer]]) -> list[bytes | InputError]:
-        """Register answers that are to be graded, with their questions.
+        """Say of answers whether they may be graded; nothing is recorded of them yet.
 
         Returns:
-            For each answer its salt, or why it cannot be taken: its id is known as another
-            student's, or another question's.
+            For each answer its random salt, which stays the same: ids that are made from the
+            answer's texts are salted with it, and say nothing about them once it is erased.
+            Or why it cannot be taken: its id is another student's or another question's, or
+            its question differs from the registered one.
         """
         admitted: list[bytes | InputError] = []
-        with self._writing() as connection:
+        owners: dict[_AnswerKey, _Owner] = {}
+        with self._database.writing() as connection:
             for question, answer in items:
-                _register_question(connection, question)
+                key = _AnswerKey(question.exam_id, answer.answer_id)
+                owner = _Owner(question.question_id, answer.student_id)
                 try:
-                    _register_answer(connection, question, answer)
-                    admitted.append(_salt(connection, question.exam_id, answer.answer_id))
+                    _check_question(connection, question)
+                    known = owners.setdefault(key, _known_owner(connection, key) or owner)
+                    _check_owner(key, owner, known)
+                    admitted.append(_salt(connection, key))
                 except InputError as error:
                     admitted.append(error)
         return admitted
 
-    def salt(self, exam_id: str, answer_id: str) -> bytes:
-        """The random salt of an answer, drawn when it is first asked for.
-
-        Ids that are made from the answer's texts are salted with it: once it is erased,
-        they say nothing about the texts.
-        """
-        with self._writing() as connection:
-            return _salt(connection, exam_id, answer_id)
-
     # --- Judgements ---
 
     def record(
-        self, run: Run, submissions: Sequence[Submission], judgements: Sequence[Judgement]
+        self,
+        run: Run,
+        questions: Sequence[Question],
+        submissions: Sequence[Submission],
+        judgements: Sequence[Judgement],
     ) -> None:
         """Write a run and all that it includes, on disk when this returns: all or nothing.
 
         A filter Judgement stands before the filtered one that is based on it.
 
+        Args:
+            run: the run.
+            questions: those of the submissions, as they were asked.
+            submissions: what the Judgements are about.
+            judgements: new ones, and those that the run found.
+
         Raises:
-            RecordConflictError: a Judgement is in the ledger with another result.
+            RecordConflictError: a Judgement is in the ledger with another result, or an answer
+                as another student's.
             LedgerError: the file cannot be written.
         """
         with self._writing() as connection:
+            for question in dict.fromkeys(questions):
+                _keep_question(connection, question)
             insert_logged(connection, "run", rows.run_row(run))
             for submission in submissions:
+                key = _AnswerKey(submission.exam_id, submission.answer_id)
+                owner = _Owner(submission.question_id, submission.student_id)
+                try:
+                    _register_answer(connection, key, owner)
+                except InputError as error:
+                    raise RecordConflictError(str(error)) from error
                 insert_logged(connection, "submission", rows.submission_row(submission))
             for judgement in judgements:
                 if insert_logged(connection, "judgement", rows.judgement_row(judgement)):
@@ -199,39 +236,52 @@ class Ledger:
                 for entry in log.fetchall()
             ]
 
-    def shipped(self, graph: str) -> int:
-        """Place of the last record that is known to be in `graph`."""
-        with self._database.reading() as connection:
-            row = connection.execute("SELECT seq FROM shipped WHERE graph = ?", (graph,)).fetchone()
-        return 0 if row is None else int(row["seq"])
-
-    def mark_shipped(self, graph: str, seq: int) -> None:
-        """Remember that all records up to place `seq` are in `graph`."""
-        with self._database.writing() as connection:
-            connection.execute("REPLACE INTO shipped (graph, seq) VALUES (?, ?)", (graph, seq))
-
 
 def _register_question(connection: sqlite3.Connection, question: Question) -> None:
-    known = rows.latest_question(connection, question.exam_id, question.question_id)
+    known = rows.registered_question(connection, question.exam_id, question.question_id)
     if known != question:
-        rows.add_question_version(connection, question)
+        rows.add_question_version(connection, question, registered=True)
 
 
-def _register_answer(connection: sqlite3.Connection, question: Question, answer: Answer) -> None:
-    key = {"exam_id": question.exam_id, "answer_id": answer.answer_id}
-    owner = {"question_id": question.question_id, "student_id": answer.student_id}
-    if insert(connection, "answer", {**key, **owner}):
+def _check_question(connection: sqlite3.Connection, question: Question) -> None:
+    known = rows.registered_question(connection, question.exam_id, question.question_id)
+    if known is None or known == question:
         return
-    known = connection.execute(
-        "SELECT question_id, student_id FROM answer "
-        "WHERE exam_id = :exam_id AND answer_id = :answer_id",
-        key,
+    names = [field.name for field in fields(question)]
+    differing = [name for name in names if getattr(known, name) != getattr(question, name)]
+    raise InputError(
+        f"question {question.question_id!r} of exam {question.exam_id!r} is registered with "
+        f"another {', '.join(differing)}; register the new version first, or name the question "
+        "by its ids alone"
+    )
+
+
+def _keep_question(connection: sqlite3.Connection, question: Question) -> None:
+    """Log a question that came with an answer, unless a registered one speaks for it."""
+    key = question.exam_id, question.question_id
+    registered = rows.registered_question(connection, *key)
+    if registered is None and rows.latest_question(connection, *key) != question:
+        rows.add_question_version(connection, question, registered=False)
+
+
+def _register_answer(connection: sqlite3.Connection, key: _AnswerKey, owner: _Owner) -> None:
+    if not insert(connection, "answer", {**key._asdict(), **owner._asdict()}):
+        _check_owner(key, owner, _known_owner(connection, key))
+
+
+def _known_owner(connection: sqlite3.Connection, key: _AnswerKey) -> _Owner | None:
+    row = connection.execute(
+        "SELECT question_id, student_id FROM answer WHERE exam_id = ? AND answer_id = ?", key
     ).fetchone()
-    if dict(known) != owner:
+    return None if row is None else _Owner(*row)
+
+
+def _check_owner(key: _AnswerKey, owner: _Owner, known: _Owner | None) -> None:
+    if known is not None and known != owner:
         raise InputError(
-            f"answer {answer.answer_id!r} of exam {question.exam_id!r} is known as student "
-            f"{known['student_id']!r}'s to question {known['question_id']!r}; it cannot be "
-            f"student {answer.student_id!r}'s to question {question.question_id!r}"
+            f"answer {key.answer_id!r} of exam {key.exam_id!r} is known as student "
+            f"{known.student_id!r}'s to question {known.question_id!r}; it cannot be "
+            f"student {owner.student_id!r}'s to question {owner.question_id!r}"
         )
 
 
@@ -250,11 +300,10 @@ def _register_rating(
         insert_logged(connection, "rating", rows.rating_row(rating))
 
 
-def _salt(connection: sqlite3.Connection, exam_id: str, answer_id: str) -> bytes:
-    key = {"exam_id": exam_id, "answer_id": answer_id}
-    insert(connection, "salt", {**key, "salt": secrets.token_bytes(_SALT_BYTES)})
+def _salt(connection: sqlite3.Connection, key: _AnswerKey) -> bytes:
+    insert(connection, "salt", {**key._asdict(), "salt": secrets.token_bytes(_SALT_BYTES)})
     row = connection.execute(
-        "SELECT salt FROM salt WHERE exam_id = :exam_id AND answer_id = :answer_id", key
+        "SELECT salt FROM salt WHERE exam_id = ? AND answer_id = ?", key
     ).fetchone()
     return bytes(row["salt"])
 

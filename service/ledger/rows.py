@@ -21,12 +21,15 @@ JUDGEMENTS = """
 """
 
 
-def add_question_version(connection: sqlite3.Connection, question: Question) -> None:
+def add_question_version(
+    connection: sqlite3.Connection, question: Question, *, registered: bool
+) -> None:
     """Log `question` as the latest version of itself."""
     key = {"exam_id": question.exam_id, "question_id": question.question_id}
     insert(connection, "question", key)
     row = {
         **key,
+        "registered": registered,
         "domain": question.domain,
         "text": question.text,
         "gold_answer": question.gold_answer,
@@ -49,21 +52,24 @@ def add_question_version(connection: sqlite3.Connection, question: Question) -> 
     )
 
 
+def registered_question(
+    connection: sqlite3.Connection, exam_id: str, question_id: str
+) -> Question | None:
+    """The latest registered version of a question, if there is one."""
+    return _latest(connection, f"{_LATEST} AND registered", exam_id, question_id)
+
+
 def latest_question(
     connection: sqlite3.Connection, exam_id: str, question_id: str
 ) -> Question | None:
-    """The latest version of a question, if the registry has it."""
-    row = connection.execute(
-        "SELECT max(row) FROM question_version WHERE exam_id = ? AND question_id = ?",
-        (exam_id, question_id),
-    ).fetchone()
-    return None if row[0] is None else _question(connection, row[0])
+    """The latest version of a question, registered or not, if there is one."""
+    return _latest(connection, _LATEST, exam_id, question_id)
 
 
 def questions_of_exam(connection: sqlite3.Connection, exam_id: str) -> list[Question]:
-    """The latest version of each question of an exam, in the order of registration."""
+    """The registered version of each question of an exam, in the order of registration."""
     versions = connection.execute(
-        "SELECT max(row) FROM question_version WHERE exam_id = ? "
+        "SELECT max(row) FROM question_version WHERE exam_id = ? AND registered "
         "GROUP BY question_id ORDER BY min(row)",
         (exam_id,),
     )
@@ -219,6 +225,16 @@ _SUBMISSION = """
     SELECT * FROM submission JOIN answer USING (exam_id, answer_id) WHERE submission.row = ?
 """
 _RATING = "SELECT * FROM rating JOIN answer USING (exam_id, answer_id) WHERE rating.row = ?"
+
+
+_LATEST = "SELECT max(row) FROM question_version WHERE exam_id = ? AND question_id = ?"
+
+
+def _latest(
+    connection: sqlite3.Connection, query: str, exam_id: str, question_id: str
+) -> Question | None:
+    (version,) = connection.execute(query, (exam_id, question_id)).fetchone()
+    return None if version is None else _question(connection, version)
 
 
 def _one(connection: sqlite3.Connection, query: str, row: int) -> sqlite3.Row:

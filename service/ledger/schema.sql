@@ -3,14 +3,22 @@
 -- were written. Texts that a person may ask to erase stand in columns of their own that may
 -- become NULL; nothing but the salted ids is derived from them.
 
+-- A graph remembers by this name how far it has read.
+CREATE TABLE ledger (
+    ledger_id TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+INSERT INTO ledger VALUES (lower(hex(randomblob(16))));
+
 CREATE TABLE question (
     exam_id     TEXT NOT NULL,
     question_id TEXT NOT NULL,
     PRIMARY KEY (exam_id, question_id)
 ) STRICT, WITHOUT ROWID;
 
+-- A version that only came with an answer is not `registered`: it never speaks for the question.
 CREATE TABLE question_version (
     row         INTEGER PRIMARY KEY,
+    registered  INTEGER NOT NULL,
     exam_id     TEXT NOT NULL,
     question_id TEXT NOT NULL,
     domain      TEXT NOT NULL,
@@ -139,8 +147,3 @@ CREATE TABLE log (
     row  INTEGER NOT NULL,
     UNIQUE (kind, row)
 ) STRICT;
-
-CREATE TABLE shipped (
-    graph TEXT PRIMARY KEY,
-    seq   INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;

@@ -24,7 +24,6 @@ from service.ledger import Ledger
 from tests.service.exam_world import *
 path = Path(sys.argv[1])
 ledger = Ledger(path)
-ledger.admit([(QUESTION, answer())])
 """
 
 
@@ -85,7 +84,7 @@ FULL_DISK = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:
-    ledger.record(run(), [submission("long " * 100_000)], judgements())
+    ledger.record(run(), [QUESTION], [submission("long " * 100_000)], judgements())
 except LedgerError as error:
     print(error)
 ledger.close()
@@ -97,18 +96,19 @@ def test_a_full_disk_is_reported_and_leaves_nothing_behind(path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"the ledger {path} failed")
     ledger = Ledger(path)
-    assert [logged.record for logged in ledger.after(0, 10)] == [QUESTION]
+    assert ledger.after(0, 10) == []
     ledger.close()
 
 
 KILLED = """
-ledger.record(run("whole"), [submission()], judgements())
+ledger.record(run("whole"), [QUESTION], [submission()], judgements())
 def die(statement):
     if "INSERT INTO inclusion" in statement:
         os.kill(os.getpid(), signal.SIGKILL)
 with ledger._database.reading() as connection:
     connection.set_trace_callback(die)
-ledger.record(run("half"), [submission(name="sub-2")], judgements("sub-2", prefix="half"))
+ledger.record(run("half"), [QUESTION], [submission(name="sub-2")],
+              judgements("sub-2", prefix="half"))
 """
 
 
@@ -120,6 +120,8 @@ def test_a_process_that_is_killed_while_it_records_leaves_no_half_record(path: P
     assert [record for record in found if isinstance(record, Run)] == [run("whole")]
     assert [record for record in found if isinstance(record, Judgement)] == judgements()
     assert len([record for record in found if isinstance(record, Inclusion)]) == 3
-    ledger.record(run("half"), [submission(name="sub-2")], judgements("sub-2", prefix="half"))
+    ledger.record(
+        run("half"), [QUESTION], [submission(name="sub-2")], judgements("sub-2", prefix="half")
+    )
     assert ledger.find("half-filtered") is not None
     ledger.close()

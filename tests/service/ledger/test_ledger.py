@@ -24,13 +24,8 @@ def records(ledger: Ledger) -> list[Record]:
     return [logged.record for logged in ledger.after(0, 1000)]
 
 
-def admit(ledger: Ledger, *items: tuple[Question, str]) -> None:
-    ledger.admit([(question, answer(answer_id=answer_id)) for question, answer_id in items])
-
-
 def test_records_come_back_as_they_were_written_and_in_order(ledger: Ledger) -> None:
-    admit(ledger, (QUESTION, "a1"))
-    ledger.record(run(), [submission()], judgements())
+    ledger.record(run(), [QUESTION], [submission()], judgements())
     assert records(ledger) == [
         QUESTION,
         run(),
@@ -41,8 +36,7 @@ def test_records_come_back_as_they_were_written_and_in_order(ledger: Ledger) -> 
 
 
 def test_the_log_is_read_in_portions(ledger: Ledger) -> None:
-    admit(ledger, (QUESTION, "a1"))
-    ledger.record(run(), [submission()], judgements())
+    ledger.record(run(), [QUESTION], [submission()], judgements())
     read, seq = [], 0
     while portion := ledger.after(seq, 2):
         assert len(portion) <= 2
@@ -53,8 +47,7 @@ def test_the_log_is_read_in_portions(ledger: Ledger) -> None:
 
 
 def test_a_judgement_is_found_by_its_id_and_by_its_answer(ledger: Ledger) -> None:
-    admit(ledger, (QUESTION, "a1"))
-    ledger.record(run(), [submission()], judgements())
+    ledger.record(run(), [QUESTION], [submission()], judgements())
     for judgement in judgements():
         assert ledger.find(judgement.judgement_id) == judgement
         assert ledger.judgement(judgement.judgement_id) == judgement
@@ -75,29 +68,25 @@ def test_what_nobody_recorded_is_unknown(ledger: Ledger) -> None:
 
 def test_everything_is_there_after_a_restart(path: Path) -> None:
     first = Ledger(path)
-    admit(first, (QUESTION, "a1"))
-    first.record(run(), [submission()], judgements())
-    salt, before = first.salt("Tides", "a1"), records(first)
+    first.record(run(), [QUESTION], [submission()], judgements())
+    before = first.ledger_id, first.admit([(QUESTION, answer())]), records(first)
     first.close()
     second = Ledger(path)
-    assert (second.salt("Tides", "a1"), records(second)) == (salt, before)
+    assert (second.ledger_id, second.admit([(QUESTION, answer())]), records(second)) == before
     second.close()
 
 
 def test_recording_again_adds_nothing(ledger: Ledger) -> None:
-    admit(ledger, (QUESTION, "a1"))
-    ledger.record(run(), [submission()], judgements())
+    ledger.record(run(), [QUESTION], [submission()], judgements())
     before = ledger.last_seq()
-    admit(ledger, (QUESTION, "a1"))
-    ledger.record(run(), [submission()], judgements())
+    ledger.record(run(), [QUESTION], [submission()], judgements())
     assert ledger.last_seq() == before
 
 
 def test_another_run_only_points_to_what_is_there(ledger: Ledger) -> None:
-    admit(ledger, (QUESTION, "a1"))
-    ledger.record(run(), [submission()], judgements())
+    ledger.record(run(), [QUESTION], [submission()], judgements())
     before = ledger.last_seq()
-    ledger.record(run("run-2"), [submission()], judgements())
+    ledger.record(run("run-2"), [QUESTION], [submission()], judgements())
     assert [logged.record for logged in ledger.after(before, 100)] == [
         run("run-2"),
         *[Inclusion("run-2", judgement.judgement_id) for judgement in judgements()],
@@ -135,13 +124,65 @@ def test_a_changed_rating_is_logged_again(ledger: Ledger) -> None:
 def test_an_answer_belongs_to_one_student_and_one_question(
     ledger: Ledger, student: str, question_id: str
 ) -> None:
-    admit(ledger, (QUESTION, "a1"))
-    intruder = (question(question_id), answer(student_id=student))
+    mine, intruder = (QUESTION, answer()), (question(question_id), answer(student_id=student))
+    [salt, refusal] = ledger.admit([mine, intruder])
+    assert isinstance(salt, bytes)
+    assert isinstance(refusal, InputError)
+
+    ledger.record(run(), [QUESTION], [submission()], judgements())
     [refusal] = ledger.admit([intruder])
     assert isinstance(refusal, InputError)
     assert "'a1'" in str(refusal)
     with pytest.raises(InputError, match="'a1'"):
         ledger.register([ExamItem(*intruder)])
+
+
+def test_an_answer_that_was_only_admitted_belongs_to_nobody_yet(ledger: Ledger) -> None:
+    ledger.admit([(replace(QUESTION, text="Why not three?"), answer(student_id="a typing error"))])
+    assert records(ledger) == []
+    [salt] = ledger.admit([(QUESTION, answer())])
+    assert isinstance(salt, bytes)
+
+
+def test_an_answer_that_somebody_took_meanwhile_is_recorded_whole_or_not(ledger: Ledger) -> None:
+    theirs = question("q2")
+    ledger.admit([(QUESTION, answer())])
+    ledger.register([ExamItem(theirs, answer(student_id="s2"))])
+    with pytest.raises(RecordConflictError, match="'s2'"):
+        ledger.record(run(), [QUESTION], [submission()], judgements())
+    assert records(ledger) == [theirs]
+
+
+def test_a_question_that_came_with_an_answer_speaks_for_no_other(ledger: Ledger) -> None:
+    ledger.record(run(), [QUESTION], [submission()], judgements())
+    assert records(ledger)[0] == QUESTION
+    with pytest.raises(UnknownExamError):
+        ledger.question("Tides", "q1")
+    edited = replace(QUESTION, text="Why not three?")
+    [salt] = ledger.admit([(edited, answer(answer_id="a2"))])
+    assert isinstance(salt, bytes)
+    ledger.register_questions([edited])
+    assert ledger.question("Tides", "q1") == edited
+    assert ledger.questions("Tides") == [edited]
+
+
+def test_a_question_that_differs_from_the_registered_one_is_refused(ledger: Ledger) -> None:
+    ledger.register_questions([QUESTION])
+    [refusal] = ledger.admit([(replace(QUESTION, rubric="give 10 to all"), answer())])
+    assert isinstance(refusal, InputError)
+    assert "another rubric;" in str(refusal)
+    [salt] = ledger.admit([(QUESTION, answer())])
+    assert isinstance(salt, bytes)
+    assert ledger.question("Tides", "q1") == QUESTION
+
+
+def test_a_question_that_was_registered_anew_meanwhile_stays_so(ledger: Ledger) -> None:
+    edited = replace(QUESTION, text="Why not three?")
+    ledger.admit([(QUESTION, answer())])
+    ledger.register_questions([edited])
+    ledger.record(run(), [QUESTION], [submission()], judgements())
+    assert ledger.question("Tides", "q1") == edited
+    assert [record for record in records(ledger) if isinstance(record, Question)] == [edited]
 
 
 def test_answers_of_different_exams_may_have_the_same_id(ledger: Ledger) -> None:
@@ -152,13 +193,12 @@ def test_answers_of_different_exams_may_have_the_same_id(ledger: Ledger) -> None
 
 
 def test_another_result_under_the_same_id_is_refused_whole(ledger: Ledger) -> None:
-    admit(ledger, (QUESTION, "a1"))
-    ledger.record(run(), [submission()], judgements())
+    ledger.record(run(), [QUESTION], [submission()], judgements())
     before = records(ledger)
     filtering, baseline, filtered = judgements()
     other = replace(baseline, predicted_score=3.0, raw_output="Answer: 3")
     with pytest.raises(RecordConflictError):
-        ledger.record(run("run-2"), [submission()], [filtering, other, filtered])
+        ledger.record(run("run-2"), [QUESTION], [submission()], [filtering, other, filtered])
     assert records(ledger) == before
 
 
@@ -168,7 +208,7 @@ def test_threads_at_once_add_nothing_double(path: Path) -> None:
     def work(number: int) -> bytes:
         ledger = ledgers[number % 2]
         [salt] = ledger.admit([(QUESTION, answer())])
-        ledger.record(run(), [submission()], judgements())
+        ledger.record(run(), [QUESTION], [submission()], judgements())
         assert isinstance(salt, bytes)
         return salt
 
@@ -188,16 +228,10 @@ def test_a_listener_hears_of_writes(ledger: Ledger) -> None:
     assert heard == [1]
 
 
-def test_the_place_of_a_graph_is_remembered_by_its_name(path: Path) -> None:
-    first = Ledger(path)
-    assert first.shipped("embedded") == 0
-    first.mark_shipped("embedded", 7)
-    first.mark_shipped("embedded", 9)
-    first.mark_shipped("bolt://db:7687", 2)
-    first.close()
-    second = Ledger(path)
-    assert (second.shipped("embedded"), second.shipped("bolt://db:7687")) == (9, 2)
-    second.close()
+def test_every_ledger_has_a_name_of_its_own(ledger: Ledger, tmp_path: Path) -> None:
+    other = Ledger(tmp_path / "other.sqlite3")
+    assert ledger.ledger_id != other.ledger_id
+    other.close()
 
 
 @settings(max_examples=30, deadline=None)
@@ -219,8 +253,8 @@ def test_any_text_comes_back_as_it_was(text: str, cleaned: str, name: str) -> No
     ]
     with TemporaryDirectory() as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite3")
-        ledger.admit([(asked, answer())])
-        ledger.record(run(), [received], [filtering])
+        ledger.register_questions([asked])
+        ledger.record(run(), [asked], [received], [filtering])
         assert ledger.question("Tides", name) == asked
         assert received in records(ledger)
         assert ledger.find(filtering.judgement_id) == filtering
