@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from statistics import fmean
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import typer
 from rich.console import Console
@@ -32,7 +30,7 @@ from service.cli.options import (
 from service.errors import InputError
 from service.exam import Answer, ExamItem, Question, format_score
 from service.exam_file import read_exam
-from service.records import Run, RunKind
+from service.records import RunKind
 from service.settings import Settings
 
 if TYPE_CHECKING:
@@ -72,7 +70,6 @@ def grade_items(
     Returns:
         the graded answers in the order of the items, and those that the model cannot take.
     """
-    run = Run(str(uuid4()), RunKind.BATCH, f"guarded-{settings.decoding}", datetime.now(UTC))
     graded: dict[int, GradedAnswer] = {}
     refused: list[Refused] = []
 
@@ -84,6 +81,7 @@ def grade_items(
         checked_pipeline(settings, console, ledger) as pipeline,
     ):
         ledger.register(items)
+        run = pipeline.new_run(RunKind.BATCH)
         for portion in by_question(items, label="grading", console=console):
             results = pipeline.grade_many(
                 [(item.question, item.answer) for item in portion], run=run, on_refused=refuse

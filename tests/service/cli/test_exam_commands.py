@@ -18,6 +18,7 @@ from service.engine.base import Cut, GradeCompletion
 from service.errors import EngineError
 from service.exam_file import read_exam
 from service.ledger import Ledger
+from service.records import Run, RunKind
 from service.resources import examples_dir
 from tests.service.scripted_engine import ScriptedEngine, score_line
 
@@ -82,6 +83,22 @@ def test_grade_registers_the_exam_and_its_human_scores(tmp_path: Path) -> None:
     assert kinds.count("Run") == 1
     assert kinds.count("Rating") == 2 * len({r["answer_id"] for r in records(EXAM)})
     assert len(found) == 6
+
+
+def test_the_run_says_how_the_filter_decoded_not_what_was_asked(
+    engine: ScriptedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.can_copy = False
+    monkeypatch.setattr("service.pipeline.check_canary", lambda _: None)
+    steadyeval("grade", EXAM, "--out", tmp_path / "results.jsonl")
+    ledger = Ledger(tmp_path / "home" / "ledger.sqlite3")
+    try:
+        logged = [entry.record for entry in ledger.after(0, 10_000)]
+    finally:
+        ledger.close()
+    [run] = [record for record in logged if isinstance(record, Run)]
+    assert run.kind is RunKind.BATCH
+    assert run.pipeline.startswith("guarded-free")
 
 
 @pytest.mark.usefixtures("engine")
