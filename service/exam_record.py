@@ -164,7 +164,7 @@ class ExamRecord(QuestionModel):
         None, description="mean of human_scores; taken as the only rater's where they are absent"
     )
     human_dimensions: dict[Text, dict[Text, Number]] = Field(
-        default_factory=dict, description="{rater: {dimension: value}}"
+        default_factory=dict, description="{rater: {dimension: value}}; accepted, not kept"
     )
     split: Identifier | None = Field(None, description="train, val or test")
 

@@ -255,6 +255,12 @@ def test_links_in_documents_lead_somewhere() -> None:
                 assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
+def test_front_page_links_every_document() -> None:
+    page = read("README.md")
+    for document in (ROOT / "docs").glob("*.md"):
+        assert f"(docs/{document.name})" in page
+
+
 def test_nothing_points_outside_the_project() -> None:
     # Split, so that this file does not hold what it looks for.
     unwanted = re.compile("/" + r"work/|\b" + r"files\.pythonhosted|\bpypi\.(?:org|python)")
