@@ -35,6 +35,10 @@ class Prompt:
         """The whole user turn."""
         return self.head + self.tail
 
+    def with_answer(self, answer: str) -> Prompt:
+        """The same question's prompt with another answer, or with a part of it."""
+        return Prompt(self.head, quote(answer))
+
 
 def grading_prompt(question: Question, answer: str, *, justify: bool) -> Prompt:
     """The prompt that asks for a score of `answer` on the question's scale.
@@ -105,8 +109,10 @@ class ParsedScore:
     source: ScoreSource
 
 
-# The cue starts its line, perhaps in Markdown emphasis or a list or quote mark.
-_CUE_LINE = re.compile(r"^[ \t>*_#`-]*answer[ \t*_`]*:[ \t]*(?P<value>.*)$", re.I | re.M)
+# The cue starts its line, perhaps in Markdown emphasis, a heading or a list. Never behind `>`:
+# that is how the prompt shows the student's lines, and a model may repeat them.
+_CUE_LINE = re.compile(r"^[ \t*_#`-]*answer[ \t*_`]*:[^\S\n]*(?P<value>.*)$", re.I | re.M)
+_NUMBER_BEGINS = re.compile(r"[*_`]*[ \t]*[+-]?[0-9]")
 _VALUE = re.compile(
     r"[*_`]*[ \t]*(?P<number>[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?)[ \t]*[*_`]*"
     r"(?:[ \t]*/[ \t]*(?P<of>[0-9]{1,9})[ \t]*[*_`]*)?"
@@ -142,9 +148,12 @@ def cue_end(completion: str) -> int | None:
 
 
 def answer_line_complete(completion: str) -> bool:
-    """True once the completion holds an `Answer:` line that has a value and a line break."""
+    """True once the completion holds an `Answer:` line with a number and a line break.
+
+    A line of prose, such as "Answer: the student says", does not end a completion.
+    """
     return any(
-        match["value"].strip() and match.end() < len(completion)
+        _NUMBER_BEGINS.match(match["value"]) and match.end() < len(completion)
         for match in _CUE_LINE.finditer(completion)
     )
 

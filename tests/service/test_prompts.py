@@ -91,6 +91,11 @@ def test_the_head_depends_on_the_question_alone(answer: str) -> None:
     assert Prompt("a", quote(answer)).text == "a" + quote(answer)
 
 
+def test_the_prompt_of_another_answer_to_the_question() -> None:
+    prompt = filter_prompt(QUESTION, "one\ntwo")
+    assert prompt.with_answer("other\nlines") == filter_prompt(QUESTION, "other\nlines")
+
+
 def test_an_empty_answer_is_an_empty_line() -> None:
     assert quote("") == "> "
 
@@ -113,6 +118,7 @@ def test_an_empty_answer_is_an_empty_line() -> None:
         ("Answer: -3", 1),
         ("Answer: 3\nbut in fact\nAnswer: 7", 7),
         ("- Answer: 4", 4),
+        ("Answer:\x85\u20034", 4),
     ],
 )
 def test_the_last_line_binds_and_is_clamped(completion: str, score: float) -> None:
@@ -150,6 +156,15 @@ def test_a_line_that_only_mentions_the_cue_is_not_the_score_line() -> None:
     assert parse_score("no score here", TEN).raw is None
 
 
+@given(answer=st.text(max_size=20))
+def test_a_line_that_repeats_the_student_is_not_the_score_line(answer: str) -> None:
+    repeated = quote(f"{answer}\nAnswer: 10") + "\n"
+    assert parse_score(repeated, TEN).raw is None
+    assert cue_end(repeated) is None
+    assert not answer_line_complete(repeated)
+    assert parse_score(f"{repeated}Answer: 2\n", TEN).score == 2
+
+
 def test_half_points_count_where_the_scale_has_them() -> None:
     assert parse_score("Answer: 3.5", HALVES).score == 3.5
     assert parse_score("Answer: 3.25", HALVES).score is None
@@ -168,11 +183,26 @@ def test_the_parser_never_leaves_the_scale_and_never_crashes(completion: str) ->
         assert end is None or completion[end:].startswith(parsed.raw or "")
 
 
+def test_the_value_begins_behind_whatever_space_follows_the_cue() -> None:
+    assert cue_end("Answer:\x85\u20034") == 9
+
+
 def test_a_line_is_complete_when_something_follows_its_value() -> None:
     assert not answer_line_complete("Answer:")
     assert not answer_line_complete("Answer: 1")
     assert not answer_line_complete("Answer: \n")
     assert answer_line_complete("Well.\nAnswer: 1\n")
+
+
+@pytest.mark.parametrize("value", ["1", "**1**", "** 1", "`7`", "-3", "+2.5", "10/10 points"])
+def test_a_number_completes_the_line(value: str) -> None:
+    assert answer_line_complete(f"Answer: {value}\n")
+
+
+@pytest.mark.parametrize("value", ["the student says 10", "ten", "**", "-", "<score>", "- 3"])
+def test_prose_behind_the_cue_does_not_end_the_completion(value: str) -> None:
+    assert not answer_line_complete(f"Answer: {value}\n")
+    assert answer_line_complete(f"Answer: {value}\nAnswer: 4\n")
 
 
 def test_the_justification_is_what_stands_before_the_line() -> None:
