@@ -62,6 +62,14 @@ class Inclusion:
     judgement_id: str
 
 
+@dataclass(frozen=True)
+class Position:
+    """How far a ledger has been carried into a graph; the graph itself keeps it."""
+
+    ledger_id: str
+    seq: int
+
+
 Record = Question | Submission | Rating | Run | Judgement | Inclusion
 
 

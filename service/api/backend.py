@@ -11,7 +11,7 @@ from threading import Lock, Thread
 from service.engine.base import Engine
 from service.engine.factory import open_engine
 from service.errors import NotReadyError, SteadyEvalError
-from service.graph import open_graph
+from service.graph import graph_name, open_graph
 from service.ledger import GraphShipper, Ledger
 from service.pipeline import GradingPipeline
 from service.settings import Settings
@@ -60,7 +60,7 @@ class Backend:
         self._shipper = (
             None
             if settings.graph == "none"
-            else GraphShipper(self.ledger, partial(open_graph, settings), settings.graph)
+            else GraphShipper(self.ledger, partial(open_graph, settings), graph_name(settings))
         )
 
     def start(self) -> None:

@@ -94,7 +94,7 @@ def checked_pipeline(
 @contextmanager
 def shipped_ledger(settings: Settings, console: Console) -> Iterator[Ledger]:
     """The ledger, shipped to the graph while it is written; the end waits for the rest."""
-    from service.graph import open_graph
+    from service.graph import graph_name, open_graph
     from service.ledger import GraphShipper, Ledger
 
     ledger = Ledger(settings.ledger_path)
@@ -102,7 +102,7 @@ def shipped_ledger(settings: Settings, console: Console) -> Iterator[Ledger]:
         if settings.graph == "none":
             yield ledger
             return
-        shipper = GraphShipper(ledger, partial(open_graph, settings), settings.graph)
+        shipper = GraphShipper(ledger, partial(open_graph, settings), graph_name(settings))
         shipper.start()
         try:
             yield ledger

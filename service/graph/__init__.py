@@ -10,7 +10,14 @@ from service.graph.embedded import EmbeddedGraph
 from service.graph.store import GraphStore, QueryResult
 from service.settings import Settings
 
-__all__ = ["GraphStore", "QueryResult", "open_graph"]
+__all__ = ["GraphStore", "QueryResult", "graph_name", "open_graph"]
+
+
+def graph_name(settings: Settings) -> str:
+    """What tells the graph of the settings from any other, in words."""
+    if settings.graph == "embedded":
+        return settings.graph
+    return f"{settings.graph}, database {settings.graph_database}"
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from service.exam import Question
 from service.judgement import Judgement
-from service.records import Inclusion, Rating, Record, Run, Submission
+from service.records import Inclusion, Position, Rating, Record, Run, Submission
 
 Row = dict[str, Any]
 
@@ -82,13 +82,19 @@ MERGE (judgement:Judgement {judgement_id: row.key})
 MERGE (run)-[:INCLUDES]->(judgement)
 """
 
+_MERGE_POSITION = """
+UNWIND $rows AS row
+MERGE (ledger:Ledger {ledger_id: row.key})
+SET ledger.seq = row.seq
+"""
+
 
 def node_key(*ids: str) -> str:
     """`exam/q1`: one string for ids that count within their exam; no two lists share one."""
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in ids)
 
 
-def statements(records: Sequence[Record]) -> Iterator[tuple[str, list[Row]]]:
+def statements(records: Sequence[Record | Position]) -> Iterator[tuple[str, list[Row]]]:
     """Cypher statements with their `$rows`, in the records' order.
 
     Neighbours of one type share a statement. Their rows are sorted by key, so that two writers
@@ -223,6 +229,10 @@ def _inclusion_row(inclusion: Inclusion) -> Row:
     return {"key": inclusion.judgement_id, "run_id": inclusion.run_id}
 
 
+def _position_row(position: Position) -> Row:
+    return {"key": position.ledger_id, "seq": position.seq}
+
+
 class _Writer(NamedTuple):
     cypher: str
     row: Callable[[Any], Row]
@@ -235,4 +245,5 @@ _WRITERS: Mapping[type, _Writer] = {
     Run: _Writer(_MERGE_RUN, _run_row),
     Judgement: _Writer(_MERGE_JUDGEMENT, _judgement_row),
     Inclusion: _Writer(_MERGE_INCLUSION, _inclusion_row),
+    Position: _Writer(_MERGE_POSITION, _position_row),
 }

@@ -44,12 +44,13 @@ from service.errors import (
     GraphVersionError,
 )
 from service.graph.statements import statements
-from service.records import Record
+from service.records import Position, Record
 from service.resources import neo4j_dir
 
 _OLDEST_NEO4J = 5
 _TRANSACTION_SECONDS = 120.0
 _LOST_RACES = 10
+_POSITION = "MATCH (ledger:Ledger {ledger_id: $ledger_id}) RETURN ledger.seq"
 
 # Without a handler Python prints the driver's warnings (a retry, an unknown label) to the
 # terminal; an application that configures logging still gets them.
@@ -140,7 +141,7 @@ class GraphStore:
             for statement in _split((neo4j_dir() / "schema.cypher").read_text(encoding="utf-8")):
                 session.execute_write(_run, statement)
 
-    def write(self, records: Sequence[Record]) -> None:
+    def write(self, records: Sequence[Record | Position]) -> None:
         """Merge the records, in their order, all of them or none; writing again adds nothing.
 
         Raises:
@@ -157,6 +158,15 @@ class GraphStore:
                 return
         self._write(records)
 
+    def position(self, ledger_id: str) -> int:
+        """How far the ledger of this name has been written here; 0 where nothing has been.
+
+        Raises:
+            GraphError: the graph cannot be asked.
+        """
+        found = self.query(_POSITION, {"ledger_id": ledger_id}).rows
+        return int(found[0][0]) if found else 0
+
     def query(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> QueryResult:
         """Run a statement that only reads.
 
@@ -166,7 +176,7 @@ class GraphStore:
         with self._session(READ_ACCESS) as session:
             return session.execute_read(_read, cypher, dict(parameters or {}))
 
-    def _write(self, records: Sequence[Record]) -> None:
+    def _write(self, records: Sequence[Record | Position]) -> None:
         with self._session(WRITE_ACCESS) as session:
             session.execute_write(_write, records)
 
@@ -241,7 +251,7 @@ def _run(transaction: ManagedTransaction, statement: str) -> None:
 
 
 @unit_of_work(timeout=_TRANSACTION_SECONDS)
-def _write(transaction: ManagedTransaction, records: Sequence[Record]) -> None:
+def _write(transaction: ManagedTransaction, records: Sequence[Record | Position]) -> None:
     for cypher, rows in statements(records):
         transaction.run(cypher, rows=rows).consume()
 

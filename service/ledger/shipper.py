@@ -15,7 +15,7 @@ from typing import Protocol, Self
 
 from service.errors import GraphError, GraphQueryError
 from service.ledger.ledger import Ledger
-from service.records import Record
+from service.records import Position, Record
 
 _log = logging.getLogger(__name__)
 
@@ -28,17 +28,21 @@ _POLL_S = 2.0
 class GraphWriter(Protocol):
     """The part of a graph store that takes records."""
 
-    def write(self, records: Sequence[Record]) -> None:
+    def position(self, ledger_id: str) -> int:
+        """How far the ledger of this name has been written here; 0 where nothing has been."""
+
+    def write(self, records: Sequence[Record | Position]) -> None:
         """Write records in one transaction; what is there already stays as it is."""
 
 
 class GraphShipper:
     """A thread that carries the ledger's records to a graph.
 
-    The place that the graph has reached stands in the ledger and moves only after the graph
-    has committed, so a crash anywhere repeats a batch and never leaves one out. A record that
-    the graph refuses is never skipped: the thread stays at it and `last_error` names it. One
-    process at a time ships to a graph, so that an old batch never lands on a newer one.
+    The position that the ledger has reached stands in the graph, written in one transaction
+    with the records, and is read before every batch: a crash anywhere leaves none out, and a
+    graph that is new, or was emptied, is filled from the start. A record that the graph refuses
+    is never skipped: the thread stays at it and `last_error` names it. One process at a time
+    ships to a graph, so that an old batch never lands on a newer one.
     """
 
     def __init__(
@@ -52,11 +56,12 @@ class GraphShipper:
         Args:
             ledger: where the records are.
             open_store: connects to the graph; called again after every failure.
-            graph: name of the graph, under which the ledger remembers how far it is.
+            graph: name of the graph, which processes that ship to it share.
         """
         self._ledger = ledger
         self._open_store = open_store
         self._graph = graph
+        self._reached = 0
         self._batch = _BATCH
         self._pause_s = _FIRST_PAUSE_S
         self._last_error: str | None = None
@@ -104,7 +109,7 @@ class GraphShipper:
         target = self._ledger.last_seq()
         deadline = monotonic() + timeout_s
         with self._changed:
-            while self._ledger.shipped(self._graph) < target:
+            while self._reached < target:
                 left = deadline - monotonic()
                 if left <= 0:
                     return False
@@ -115,8 +120,8 @@ class GraphShipper:
         return True
 
     def lag(self) -> int:
-        """How many records the graph does not have yet."""
-        return self._ledger.last_seq() - self._ledger.shipped(self._graph)
+        """How many records the graph is not known to have; all, until it could be asked."""
+        return self._ledger.last_seq() - self._reached
 
     @property
     def last_error(self) -> str | None:
@@ -126,8 +131,11 @@ class GraphShipper:
     def _run(self) -> None:
         while not self._stopping:
             try:
-                with self._turn(), self._open_store() as store:
-                    self._ship(store)
+                with self._open_store() as store:
+                    # Before the turn: `flush` waits for what another process ships, too.
+                    self._look(store)
+                    with self._turn():
+                        self._ship(store)
             except Exception as error:
                 # Whatever it is, the records are safe in the ledger and the thread must live.
                 self._failed(error)
@@ -138,10 +146,12 @@ class GraphShipper:
         """Ship what comes until told to stop."""
         while not self._stopping:
             self._news = False
-            records = self._ledger.after(self._ledger.shipped(self._graph), self._batch)
+            self._look(store)
+            records = self._ledger.after(self._reached, self._batch)
             if records:
+                position = Position(self._ledger.ledger_id, records[-1].seq)
                 try:
-                    store.write([logged.record for logged in records])
+                    store.write([*(logged.record for logged in records), position])
                 except GraphQueryError as error:
                     if len(records) > 1:
                         # One at a time, all that stand before the refused record get through.
@@ -151,11 +161,19 @@ class GraphShipper:
                     raise GraphQueryError(
                         f"the graph refused record {records[0].seq} ({kind}): {error}"
                     ) from error
-                self._ledger.mark_shipped(self._graph, records[-1].seq)
+                self._reached = position.seq
                 self._batch = min(self._batch * 2, _BATCH)
             self._succeeded()
             if not records:
                 self._wait(_POLL_S, lambda: self._news or self._hurry)
+
+    def _look(self, store: GraphWriter) -> None:
+        """Ask the graph how far it is."""
+        position = store.position(self._ledger.ledger_id)
+        with self._changed:
+            # A ledger that was put back from a copy is behind its graph: fill that again.
+            self._reached = position if position <= self._ledger.last_seq() else 0
+            self._changed.notify_all()
 
     def _wait(self, timeout_s: float, until: Callable[[], bool]) -> None:
         with self._changed:

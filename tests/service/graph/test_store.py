@@ -14,7 +14,7 @@ from service.exam import Question
 from service.graph import GraphStore
 from service.graph.statements import node_key
 from service.judgement import Judgement
-from service.records import Inclusion, Rating, Record, Run, Submission
+from service.records import Inclusion, Position, Rating, Record, Run, Submission
 from tests.service.graph import sample
 from tests.service.graph.conftest import Server
 
@@ -230,6 +230,19 @@ def test_ids_count_within_their_exam(store: GraphStore) -> None:
 def test_no_two_lists_of_ids_share_a_key(left: list[str], right: list[str]) -> None:
     if left and right:
         assert (node_key(*left) == node_key(*right)) == (left == right)
+
+
+def test_the_graph_remembers_how_far_each_ledger_is(store: GraphStore) -> None:
+    store.write([Position("one", 7), Position("other", 2)])
+    store.write([Position("one", 9)])
+    assert [store.position(name) for name in ("one", "other", "none")] == [9, 2, 0]
+
+
+def test_no_position_is_written_without_its_records(store: GraphStore) -> None:
+    impossible = replace(sample.RUN, pipeline={"a map": "is no property"})  # type: ignore[arg-type]
+    with pytest.raises(GraphQueryError):
+        store.write([Position("one", 7), impossible])
+    assert store.position("one") == 0
 
 
 def test_a_query_that_would_write_changes_nothing(store: GraphStore) -> None:

@@ -4,45 +4,58 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from typing import Literal
 
 import pytest
 
 from service.errors import GraphQueryError, GraphUnreachableError
 from service.exam import Question
 from service.ledger import GraphShipper, Ledger
-from service.records import Record
+from service.records import Position, Record
 from tests.service.exam_world import question
 
 LONG = 20.0
 
 
 class Graph:
-    """A graph that is down, refuses, or crashes after its commit when a test wants it to."""
+    """A graph that is down, refuses, or crashes around its commit when a test wants it to."""
 
     def __init__(self) -> None:
         self.up = True
         self.refused: Record | None = None
-        self.crash_after_commit = False
+        self.crash: Literal["before commit", "after commit"] | None = None
         self.written: list[Record] = []
-        self.opened = 0
+        self.positions: dict[str, int] = {}
         self.arrived = Event()
         self.failed = Event()
 
     @contextmanager
     def open(self) -> Iterator[Graph]:
         self._check()
-        self.opened += 1
         yield self
 
-    def write(self, records: Sequence[Record]) -> None:
+    def wipe(self) -> None:
+        self.written, self.positions = [], {}
+
+    def position(self, ledger_id: str) -> int:
+        self._check()
+        return self.positions.get(ledger_id, 0)
+
+    def write(self, records: Sequence[Record | Position]) -> None:
         self._check()
         if self.refused in records:
             self.failed.set()
             raise GraphQueryError("that is no record")
-        self.written += records
+        crash, self.crash = self.crash, None
+        if crash == "before commit":
+            raise ConnectionError("the commit got lost")
+        for record in records:
+            if isinstance(record, Position):
+                self.positions[record.ledger_id] = record.seq
+            else:
+                self.written.append(record)
         self.arrived.set()
-        if self.crash_after_commit:
-            self.crash_after_commit = False
+        if crash == "after commit":
             raise ConnectionError("the answer to the commit got lost")
 
     def _check(self) -> None:
@@ -113,14 +126,60 @@ def test_a_restart_goes_on_where_the_last_one_stopped(ledger: Ledger, graph: Gra
     assert graph.written == questions
 
 
-def test_a_batch_whose_commit_is_in_doubt_is_sent_again(
-    ledger: Ledger, graph: Graph, shipper: GraphShipper
+@pytest.mark.parametrize("crash", ["before commit", "after commit"])
+def test_a_batch_whose_commit_is_in_doubt_arrives_once(
+    ledger: Ledger,
+    graph: Graph,
+    shipper: GraphShipper,
+    crash: Literal["before commit", "after commit"],
 ) -> None:
-    # The graph merges, so twice is once; never is what must not happen.
-    graph.crash_after_commit = True
+    graph.crash = crash
     questions = fill(ledger, 2)
     assert shipper.flush(LONG)
-    assert graph.written == [*questions, *questions]
+    assert graph.written == questions
+
+
+def test_a_graph_that_was_emptied_is_filled_from_the_start(
+    ledger: Ledger, graph: Graph, shipper: GraphShipper
+) -> None:
+    questions = fill(ledger, 3)
+    assert shipper.flush(LONG)
+    graph.arrived.clear()
+    graph.wipe()
+    assert graph.arrived.wait(LONG)
+    assert graph.written == questions
+
+
+def test_a_ledger_that_was_put_back_from_a_copy_loses_nothing(ledger: Ledger, graph: Graph) -> None:
+    questions = fill(ledger, 2)
+    graph.positions[ledger.ledger_id] = 1000
+    with GraphShipper(ledger, graph.open, "test") as shipper:
+        assert shipper.flush(LONG)
+        assert shipper.lag() == 0
+    assert graph.written == questions
+
+
+def test_what_another_ledger_wrote_into_the_graph_does_not_count(
+    ledger: Ledger, graph: Graph, shipper: GraphShipper, tmp_path: Path
+) -> None:
+    other = Ledger(tmp_path / "other.sqlite3")
+    theirs, mine = fill(other, 5), fill(ledger, 3, start=5)
+    assert shipper.flush(LONG)
+    with GraphShipper(other, graph.open, "test") as second:
+        assert second.flush(LONG)
+    assert graph.written == [*mine, *theirs]
+    other.close()
+
+
+def test_until_a_graph_was_asked_it_may_lack_everything(ledger: Ledger, graph: Graph) -> None:
+    fill(ledger, 2)
+    with GraphShipper(ledger, graph.open, "test") as first:
+        assert first.flush(LONG)
+    second = GraphShipper(ledger, graph.open, "test")
+    assert second.lag() == 2
+    with second:
+        assert second.flush(LONG)
+        assert second.lag() == 0
 
 
 def test_a_refused_record_is_named_and_never_skipped(
@@ -158,7 +217,7 @@ def test_one_process_at_a_time_ships_and_the_next_takes_over(path: Path, graph: 
     with GraphShipper(theirs, graph.open, "test") as second:
         questions += fill(theirs, 2, start=2)
         assert second.flush(LONG), "the first one ships it"
-        assert graph.opened == 1
+        assert graph.written == questions
         first.stop()
         questions += fill(theirs, 2, start=4)
         assert second.flush(LONG), "the second one ships it"
