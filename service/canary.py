@@ -5,7 +5,6 @@ Engines are known to serve the bare base model without an error where an adapter
 
 from __future__ import annotations
 
-from service.engine.base import Role
 from service.errors import CanaryError
 from service.exam import Criterion, Question, ScoreScale
 from service.filter import AnswerFilter
@@ -59,16 +58,7 @@ def check_canary(answer_filter: AnswerFilter) -> None:
     if honest.cleaned != _HONEST:
         removed = [span.text for span in honest.removed]
         faults.append(f"an honest answer was changed: {removed!r} was removed")
-    if not faults and _equals_grader(answer_filter, attacked):
-        faults.append("the filter writes what the model without the filter adapter writes")
+    if not faults and answer_filter.engine.filter_is_base(filter_prompt(_QUESTION, attacked)):
+        faults.append("the filter expects what the base model without any adapter expects")
     if faults:
         raise CanaryError(f"the filter does not filter: {'; '.join(faults)}; {_ADVICE}")
-
-
-def _equals_grader(answer_filter: AnswerFilter, answer: str) -> bool:
-    prompt = filter_prompt(_QUESTION, answer)
-    texts = [
-        answer_filter.engine.rewrite([prompt], role=role)[0].text
-        for role in (Role.FILTER, Role.GRADE)
-    ]
-    return texts[0] == texts[1]

@@ -10,6 +10,9 @@ from typing import Protocol
 from service.judgement import FinishReason
 from service.prompts import Prompt
 
+REWRITE_TOKENS = 256
+"""Most new tokens of a free rewrite (paper, section 2.1)."""
+
 
 class Role(StrEnum):
     """Which task a call is for, and so which adapter (or none) is active."""
@@ -84,7 +87,7 @@ class CopyCompletion:
 
 @dataclass(frozen=True)
 class FreeCompletion:
-    """Plain greedy text for a prompt, at most 256 new tokens (paper, section 2.1)."""
+    """Plain greedy text for a prompt, at most `REWRITE_TOKENS` long."""
 
     text: str
     finish_reason: FinishReason
@@ -101,6 +104,10 @@ class Engine(Protocol):
     @property
     def justifies(self) -> bool:
         """True if the grader writes a justification before its `Answer:` line."""
+
+    @property
+    def max_grade_tokens(self) -> int:
+        """Most new tokens of a grading completion."""
 
     def fingerprint(self, role: Role) -> str:
         """Hash over base, adapter, tokenizer and dtype: what decides this role's outputs."""
@@ -121,6 +128,16 @@ class Engine(Protocol):
 
     def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
         """Greedy text with the role's adapter; same errors as `grade`."""
+
+    def filter_is_base(self, prompt: Prompt) -> bool:
+        """True if the filter expects behind `prompt` what the bare base model expects.
+
+        Then no adapter is at work, whatever was loaded or asked for. Where the engine is not
+        told what a model expects, what both write counts.
+
+        Raises:
+            EngineError: the model call failed.
+        """
 
     def close(self) -> None:
         """Release the model."""

@@ -28,10 +28,14 @@ class RequestRefusedError(EngineError):
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model that the server lists, and its context in tokens where the server says so."""
+    """A model that the server lists, with its context in tokens and what it is an adapter on.
+
+    Both are None where the server does not say.
+    """
 
     name: str
     context: int | None
+    parent: str | None
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class CompletionServer:
             EngineError: the server cannot be asked.
         """
         listed = self._ask("GET", "models", None, _ModelList)
-        return [ServedModel(card.id, card.context) for card in listed.data]
+        return [ServedModel(card.id, card.context, card.parent) for card in listed.data]
 
     def complete(self, path: str, request: Mapping[str, Any]) -> RemoteCompletion:
         """Send one completion request and wait for all of its text.
@@ -176,6 +180,7 @@ class _Meta(BaseModel):
 
 class _ModelCard(BaseModel):
     id: str
+    parent: str | None = None
     max_model_len: int | None = None
     meta: _Meta | None = None
 

@@ -99,10 +99,10 @@ class LanguageModel:
         return hashlib.sha256(f"{state}\n{template}".encode()).hexdigest()
 
     @contextmanager
-    def as_role(self, role: Role) -> Iterator[None]:
-        """Run the body with the role's adapter, or with the bare base where it has none."""
+    def as_role(self, role: Role | None) -> Iterator[None]:
+        """Run the body with the role's adapter; with the bare base for none, or without a role."""
         with torch.inference_mode():
-            name = self._adapter_hashes.get(role)
+            name = None if role is None else self._adapter_hashes.get(role)
             if self._peft is None:
                 yield
             elif name is None:
@@ -140,6 +140,11 @@ class LanguageModel:
         alone = self.tokenizer.batch_decode([[token] for token in range(len(self.tokenizer))])
         breaks = [token for token, text in enumerate(alone) if text.startswith(("\n", "\r"))]
         return [*self.end_ids, *breaks]
+
+    def next_token(self, row: Sequence[int]) -> Tensor:
+        """Log-probability of every token behind a row."""
+        logits = self.model(**self.pad([row]), logits_to_keep=1).logits
+        return logits[0, -1].float().log_softmax(-1)  # type: ignore[no-any-return]
 
     def read(
         self, prefixes: Sequence[Sequence[int]], texts: Sequence[Sequence[int]]

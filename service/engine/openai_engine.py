@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from service.engine.base import (
+    REWRITE_TOKENS,
     CopyCompletion,
     CopyRequest,
     FreeCompletion,
@@ -35,10 +36,11 @@ from service.settings import Settings
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-_MAX_REWRITE_TOKENS = 256
 _CUE_TOKENS = 16
 _ODDS = {"logprobs": 20, "return_tokens_as_token_ids": True}
 """Asks for as many next tokens as vLLM gives unless told otherwise, named by their ids."""
+_NOISE = 0.5
+"""The most that one model's log-probabilities differ by between two batches in bfloat16."""
 
 _ItemT = TypeVar("_ItemT")
 _ResultT = TypeVar("_ResultT")
@@ -62,6 +64,7 @@ class OpenAIEngine:
         settings: where the server is and how prompts reach it.
         tokenizer: the tokenizer of the served base, with the chat template in use.
         models: what the server runs for each role.
+        base: name of the bare base, where the server does not say what the filter is based on.
         max_grade_tokens: most new tokens of a grading completion.
         justifies: True if the grader writes a justification.
         retry_wait: seconds before a busy server is asked again.
@@ -79,12 +82,13 @@ class OpenAIEngine:
         tokenizer: PreTrainedTokenizerBase,
         models: Mapping[Role, RemoteModel],
         *,
+        base: str,
         max_grade_tokens: int,
         justifies: bool,
         retry_wait: float = 0.5,
     ) -> None:
         self.justifies = justifies
-        self._max_grade_tokens = max_grade_tokens
+        self.max_grade_tokens = max_grade_tokens
         self._models = models
         self._encoder = PromptEncoder(tokenizer)
         self._mode = settings.engine_prompts
@@ -99,7 +103,7 @@ class OpenAIEngine:
         )
         self._threads = ThreadPoolExecutor(settings.batch_size, thread_name_prefix="engine")
         try:
-            self._context = self._check_models()
+            self._context, self._base = self._check_models(base)
             self._tells_odds = self._mode == "tokens" and self._check_token_prompts()
         except BaseException:
             self.close()
@@ -125,7 +129,7 @@ class OpenAIEngine:
             PromptTooLongError: a prompt and its completion do not fit the context.
             EngineError: the server failed.
         """
-        prompts = self._write([request.prompt for request in requests], self._max_grade_tokens)
+        prompts = self._write([request.prompt for request in requests], self.max_grade_tokens)
         started = time.perf_counter()
         graded = self._for_all(
             lambda item: self._grade(*item), list(zip(requests, prompts, strict=True))
@@ -149,22 +153,36 @@ class OpenAIEngine:
 
     def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
         """Greedy text of the role's model; same errors as `grade`."""
-        written = self._write(prompts, _MAX_REWRITE_TOKENS)
+        name = self._models[role].name
+        written = self._write(prompts, REWRITE_TOKENS)
         started = time.perf_counter()
         completions = self._for_all(
-            lambda prompt: self._complete(role, prompt, _MAX_REWRITE_TOKENS), written
+            lambda prompt: self._complete(name, prompt, REWRITE_TOKENS), written
         )
         latency_ms = (time.perf_counter() - started) * 1000
         return [FreeCompletion(each.text, each.finish_reason, latency_ms) for each in completions]
+
+    def filter_is_base(self, prompt: Prompt) -> bool:
+        """True if filter and base expect, or else write, the same behind `prompt`."""
+        [written] = self._write([prompt], REWRITE_TOKENS)
+        names = (self._models[Role.FILTER].name, self._base)
+        if self._tells_odds:
+            ids = written.body["prompt"]
+            filtering, bare = (
+                self._next_token(name, ids, _ODDS).first_token or {} for name in names
+            )
+            return _alike(filtering, bare)
+        texts = {self._complete(name, written, REWRITE_TOKENS).text for name in names}
+        return len(texts) == 1
 
     def close(self) -> None:
         """Drop what was not sent yet and close the connections."""
         self._threads.shutdown(cancel_futures=True)
         self._server.close()
 
-    def _check_models(self) -> int | None:
-        """The smallest context that is known of."""
-        served = {model.name: model.context for model in self._server.models()}
+    def _check_models(self, base: str) -> tuple[int | None, str]:
+        """The smallest context that is known of, and the name of the bare base."""
+        served = {model.name: model for model in self._server.models()}
         for role, model in self._models.items():
             if model.name not in served:
                 raise EngineError(
@@ -172,14 +190,21 @@ class OpenAIEngine:
                     f"{role}; it serves: {', '.join(sorted(served)) or 'nothing'}. "
                     f"Serve it under that name or set STEADYEVAL_ENGINE_{role.upper()}_MODEL"
                 )
-        contexts = [context for model in self._models.values() if (context := served[model.name])]
-        return min(contexts, default=None)
+        base = served[self._models[Role.FILTER].name].parent or base
+        if base not in served:
+            raise EngineError(
+                f"{self._server.address} does not serve {base!r}, the base model that the filter "
+                f"is compared with; it serves: {', '.join(sorted(served))}"
+            )
+        contexts = [served[model.name].context for model in self._models.values()]
+        return min((context for context in contexts if context), default=None), base
 
     def _check_token_prompts(self) -> bool:
         """Make sure that the server reads our ids; True if it tells the odds of tokens by id."""
+        grader = self._models[Role.GRADE].name
         ids = [*self._encoder.before_ids, *self._encoder.after_ids]
         try:
-            reply = self._next_token(ids, {})
+            reply = self._next_token(grader, ids, {})
         except RequestRefusedError as error:
             raise EngineError(
                 f"{self._server.address} takes no token ids; set STEADYEVAL_ENGINE_PROMPTS=chat "
@@ -191,7 +216,7 @@ class OpenAIEngine:
                 f"{reply.prompt_tokens}; set STEADYEVAL_ENGINE_PROMPTS=chat"
             )
         try:
-            return self._next_token(ids, _ODDS).first_token is not None
+            return self._next_token(grader, ids, _ODDS).first_token is not None
         except RequestRefusedError:
             return False
 
@@ -208,22 +233,18 @@ class OpenAIEngine:
     ) -> list[_ResultT]:
         return list(self._threads.map(call, items))
 
-    def _complete(self, role: Role, prompt: RemotePrompt, max_tokens: int) -> RemoteCompletion:
+    def _complete(self, name: str, prompt: RemotePrompt, max_tokens: int) -> RemoteCompletion:
         completion = self._server.complete(
             prompt.path,
-            {
-                **prompt.body,
-                "model": self._models[role].name,
-                "max_tokens": max_tokens,
-                "temperature": 0,
-            },
+            {**prompt.body, "model": name, "max_tokens": max_tokens, "temperature": 0},
         )
         return replace(completion, text=prompt.restore(completion.text))
 
     def _grade(
         self, request: GradeRequest, prompt: RemotePrompt
     ) -> tuple[str, FinishReason, Mapping[str, float] | None, str | None]:
-        completion = self._complete(Role.GRADE, prompt, self._max_grade_tokens)
+        grader = self._models[Role.GRADE].name
+        completion = self._complete(grader, prompt, self.max_grade_tokens)
         text = _through_answer_line(completion.text)
         finish_reason = (
             FinishReason.STOP if answer_line_complete(text) else completion.finish_reason
@@ -247,19 +268,15 @@ class OpenAIEngine:
                 for choice in choices
             },
             [self._encoder.tokenizer.eos_token_id],
-            lambda ids: self._next_token(ids, _ODDS).first_token,
+            lambda ids: self._next_token(self._models[Role.GRADE].name, ids, _ODDS).first_token,
         )
 
-    def _next_token(self, ids: Sequence[int], extra: Mapping[str, object]) -> RemoteCompletion:
+    def _next_token(
+        self, name: str, ids: Sequence[int], extra: Mapping[str, object]
+    ) -> RemoteCompletion:
         return self._server.complete(
             "completions",
-            {
-                "prompt": list(ids),
-                "model": self._models[Role.GRADE].name,
-                "max_tokens": 1,
-                "temperature": 0,
-                **extra,
-            },
+            {"prompt": list(ids), "model": name, "max_tokens": 1, "temperature": 0, **extra},
         )
 
 
@@ -277,10 +294,13 @@ def open_openai_engine(settings: Settings, profile: ModelProfile) -> OpenAIEngin
         hashes = {role: files.sha256 for role, files in locate_adapters(profile).items()}
     except MissingWeightsError:
         hashes = {}
+    models = {role: _remote_model(settings, profile, role, hashes.get(role)) for role in Role}
+    grader_is_base = Role.GRADE not in profile.adapters
     return OpenAIEngine(
         settings,
         _load_tokenizer(settings, profile),
-        {role: _remote_model(settings, profile, role, hashes.get(role)) for role in Role},
+        models,
+        base=models[Role.GRADE].name if grader_is_base else str(profile.base),
         max_grade_tokens=profile.max_grade_tokens,
         justifies=profile.justification == "prose",
     )
@@ -332,6 +352,12 @@ def _tokenizer_source(settings: Settings, profile: ModelProfile) -> tuple[str, s
         if isinstance(profile.base, HubBase):
             return profile.base.repo, profile.base.revision
         raise
+
+
+def _alike(one: Mapping[int, float], other: Mapping[int, float]) -> bool:
+    """True if the log-probabilities of the tokens that both name are the same but for noise."""
+    shared = one.keys() & other.keys()
+    return bool(shared) and all(abs(one[token] - other[token]) <= _NOISE for token in shared)
 
 
 def _through_answer_line(text: str) -> str:

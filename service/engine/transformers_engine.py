@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+import torch
+
 from service.engine.base import (
+    REWRITE_TOKENS,
     CopyCompletion,
     CopyRequest,
     FreeCompletion,
@@ -26,8 +29,8 @@ from service.prompts import Prompt
 
 _Completion = TypeVar("_Completion", GradeCompletion, FreeCompletion)
 
-REWRITE_TOKENS = 256
-"""Most new tokens of a free rewrite (paper, section 2.1)."""
+_NOISE = 0.01
+"""Log-probabilities that differ by less are equal but for the order of sums."""
 
 
 class TransformersEngine:
@@ -54,6 +57,7 @@ class TransformersEngine:
             {
                 "grade": partial(_grade, model, profile.max_grade_tokens),
                 "copy": partial(_copy, model),
+                "filter_is_base": partial(_filter_is_base, model),
                 **{("rewrite", role): partial(_rewrite, model, role) for role in Role},
             },
             batch_size,
@@ -68,6 +72,11 @@ class TransformersEngine:
     def justifies(self) -> bool:
         """True if the profile's grader writes prose before its score."""
         return self._profile.justification == "prose"
+
+    @property
+    def max_grade_tokens(self) -> int:
+        """Most new tokens of a grading completion."""
+        return self._profile.max_grade_tokens
 
     def fingerprint(self, role: Role) -> str:
         """Hash over base, adapter, tokenizer and dtype."""
@@ -88,6 +97,11 @@ class TransformersEngine:
     def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
         """Greedy text with the role's adapter; see `Engine`."""
         return self._worker.run(("rewrite", role), prompts)
+
+    def filter_is_base(self, prompt: Prompt) -> bool:
+        """True if the filter adapter changes nothing of what comes behind `prompt`."""
+        [same] = self._worker.run("filter_is_base", [prompt])
+        return bool(same)
 
     def close(self) -> None:
         """Finish the running batch and release the model."""
@@ -149,6 +163,18 @@ def _copy(
         else CopyCompletion(text.cuts, text.passes, latency_ms)
         for text in copied
     ]
+
+
+def _filter_is_base(model: LanguageModel, prompts: Sequence[Prompt]) -> list[bool]:
+    same = []
+    for prompt in prompts:
+        row = model.encoder.prompt_ids(prompt)
+        with model.as_role(Role.FILTER):
+            filtering = model.next_token(row)
+        with model.as_role(None):
+            bare = model.next_token(row)
+        same.append(torch.allclose(filtering, bare, rtol=0, atol=_NOISE))
+    return same
 
 
 def _encode(

@@ -28,6 +28,7 @@ class ScriptedEngine:
 
     can_copy = True
     justifies = True
+    max_grade_tokens = 256
 
     def __init__(self) -> None:
         self.graded = 0
@@ -67,6 +68,9 @@ class ScriptedEngine:
 
     def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
         return [FreeCompletion(f"as {role} I say", FinishReason.STOP, 1.0) for _ in prompts]
+
+    def filter_is_base(self, prompt: Prompt) -> bool:  # noqa: ARG002
+        return False
 
     def close(self) -> None:
         self.closed = True

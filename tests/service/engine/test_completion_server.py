@@ -190,17 +190,17 @@ def test_a_password_in_the_url_is_not_shown() -> None:
     assert "geheim" not in "".join(traceback.format_exception(raised.value))
 
 
-def test_the_context_is_taken_from_either_kind_of_server() -> None:
+def test_the_context_and_what_an_adapter_is_on_are_taken_from_either_kind_of_server() -> None:
     cards = [
         {"id": "vllm", "max_model_len": 4096},
         {"id": "llama.cpp", "meta": {"n_ctx": 2048}},
-        {"id": "lora", "max_model_len": None},
+        {"id": "lora", "max_model_len": None, "parent": "vllm"},
     ]
     with server_that((200, {"data": cards})) as (client, _):
         assert client.models() == [
-            ServedModel("vllm", 4096),
-            ServedModel("llama.cpp", 2048),
-            ServedModel("lora", None),
+            ServedModel("vllm", 4096, None),
+            ServedModel("llama.cpp", 2048, None),
+            ServedModel("lora", None, "vllm"),
         ]
 
 

@@ -83,6 +83,7 @@ def open_engine(
             Role.GRADE: RemoteModel(grade, "base"),
             Role.FILTER: RemoteModel(filtering, "base + lora"),
         },
+        base="tiny",
         max_grade_tokens=NEW_TOKENS,
         justifies=True,
         retry_wait=0.001,
@@ -185,6 +186,9 @@ class TestTokenPromptsOnLlamaCpp:
         longest = Prompt("", "1" * (CONTEXT - spare))
         (completion,) = engine.grade([GradeRequest(longest, CHOICES)])
         assert completion.choice_probabilities is not None
+
+    def test_the_same_model_under_another_role_is_the_base(self, engine: OpenAIEngine) -> None:
+        assert engine.filter_is_base(PROMPT)
 
     def test_what_is_read_is_what_is_rendered(self, engine: OpenAIEngine) -> None:
         assert engine.render(PROMPT) == f"<s> [INST] {PROMPT.text} [/INST]"
@@ -341,6 +345,66 @@ def test_requests_are_greedy_and_go_to_the_roles_model(tokenizer: PreTrainedToke
     assert asked == [("tiny", NEW_TOKENS, 0, ids), ("lora", 256, 0, ids)]
 
 
+def told_apart(
+    tokenizer: PreTrainedTokenizerBase,
+    models: list[dict[str, str]],
+    expects: Mapping[str, Mapping[int, float]],
+    **settings: Any,
+) -> bool:
+    """What an engine says of a server whose models expect `expects` next, and write as much."""
+
+    def answer(path: str, body: dict[str, Any]) -> Reply:
+        if path == "/v1/models":
+            return 200, {"data": models}
+        odds = expects[body["model"]]
+        named = {f"token_id:{token}": log for token, log in odds.items()}
+        message = {"content": f"{odds}"}
+        choice = {"text": "", "finish_reason": "stop", "logprobs": {"top_logprobs": [named]}}
+        return 200, {"choices": [choice | ({"message": message} if "messages" in body else {})]}
+
+    with (
+        scripted_server(answer) as url,
+        closing(
+            open_engine(url, tokenizer, grade="grader", filtering="lora", **settings)
+        ) as engine,
+    ):
+        return not engine.filter_is_base(PROMPT)
+
+
+SERVED = [{"id": "tiny"}, {"id": "grader"}, {"id": "lora"}]
+BARE = {7: -0.1, 8: -2.5, 9: -9.0}
+
+
+@pytest.mark.parametrize("mode", ["tokens", "chat"])
+@pytest.mark.parametrize(
+    ("filtering", "differs"),
+    [(BARE, False), ({7: -0.1, 8: -3.5, 9: -8.0}, True), ({1: -0.1, 2: -2.5}, True)],
+)
+def test_a_filter_is_compared_with_the_bare_base(
+    tokenizer: PreTrainedTokenizerBase, mode: str, filtering: Mapping[int, float], differs: bool
+) -> None:
+    expects = {"tiny": BARE, "grader": {3: -0.2}, "lora": filtering}
+    assert told_apart(tokenizer, SERVED, expects, engine_prompts=mode) is differs
+
+
+def test_noise_of_a_batch_does_not_tell_models_apart(tokenizer: PreTrainedTokenizerBase) -> None:
+    noisy = {token: log + 0.125 for token, log in BARE.items()}
+    assert not told_apart(tokenizer, SERVED, {"tiny": BARE, "grader": BARE, "lora": noisy})
+
+
+def test_the_server_knows_best_what_an_adapter_is_based_on(
+    tokenizer: PreTrainedTokenizerBase,
+) -> None:
+    served = [{"id": "folder"}, {"id": "grader"}, {"id": "lora", "parent": "folder"}]
+    expects = {"folder": BARE, "grader": {3: -0.2}, "lora": BARE}
+    assert not told_apart(tokenizer, served, expects)
+
+
+def test_a_server_without_the_base_is_refused(tokenizer: PreTrainedTokenizerBase) -> None:
+    with pytest.raises(EngineError, match="does not serve 'tiny', the base model"):
+        told_apart(tokenizer, SERVED[1:], {})
+
+
 def test_a_server_that_changes_the_ids_is_refused(tokenizer: PreTrainedTokenizerBase) -> None:
     with (
         pytest.raises(EngineError, match=r"was sent .* but read 99"),
@@ -422,7 +486,7 @@ class TestOpenForProfile:
             for role, files in locate_adapters(profile).items()
         ]
         with (
-            self.served(*names) as url,
+            self.served(str(profile.base), *names) as url,
             closing(open_openai_engine(Settings(home=tmp_path, engine_url=url), profile)) as engine,
         ):
             assert engine.justifies

@@ -233,6 +233,21 @@ def test_rewriting_uses_the_adapter_of_the_role(tiny_engine: Engine) -> None:
     assert texts[0] != texts[1]
 
 
+def test_a_filter_that_is_not_at_work_is_told_from_one_that_is(
+    tiny_engine: Engine, profile: ModelProfile, files: ModelFiles
+) -> None:
+    """Not even an adapter of the grader may hide that the filter is the bare base."""
+    prompt = filter_prompt(QUESTION, "hi")
+    assert not tiny_engine.filter_is_base(prompt)
+    grader_only = TransformersEngine(profile, with_adapters(files, Role.GRADE), device="cpu")
+    assert grader_only.filter_is_base(prompt)
+    grader_only.close()
+
+
+def test_the_engine_says_how_long_a_grade_may_be(tiny_engine: Engine) -> None:
+    assert tiny_engine.max_grade_tokens == 24
+
+
 def test_the_rendered_prompt_shows_the_chat_template(tiny_engine: Engine) -> None:
     prompt = filter_prompt(QUESTION, "hi")
     assert tiny_engine.render(prompt) == f"<s> [INST] {prompt.text} [/INST]"
