@@ -12,7 +12,14 @@ from typing import Literal
 from service.engine.base import CopyCompletion, CopyRequest, Cut, Engine, FreeCompletion, Role
 from service.exam import Question
 from service.judgement import FinishReason, RemovedSpan
-from service.prompts import Prompt, filter_prompt
+from service.prompts import filter_prompt
+
+VERSION = "1"
+"""Raised by every change after which an answer may be filtered otherwise by the same model.
+
+That is: rounds, separators, alignment, the limits and thresholds of copying, and the most new
+tokens of a rewrite.
+"""
 
 MAX_ROUNDS = 3
 """Deleting a decoy may join the halves of a split attack, so what changed is filtered again."""
@@ -26,17 +33,15 @@ class FilteredText:
     """What the filter made of an answer.
 
     Attributes:
-        prompt: the filter prompt of the raw answer.
         cleaned: the raw answer without the removed spans.
         removed: ascending, disjoint, in code points of the raw answer.
         raw_output: what the model kept (copy) or wrote (free) in the first round.
-        finish_reason: `length` where free decoding was cut off.
+        finish_reason: `length` where free decoding was cut off, in whichever round.
         stable: False if the last round still changed something.
         forward_passes: model calls of all rounds; 0 where the engine does not tell.
         latency_ms: wall-clock time of the batches that the answer was part of.
     """
 
-    prompt: Prompt
     cleaned: str
     removed: tuple[RemovedSpan, ...]
     raw_output: str
@@ -88,13 +93,12 @@ class _Progress:
         self.stable = not cuts or not self.kept
 
     def result(self) -> FilteredText:
-        first = self.rounds[0] if self.rounds else _NOTHING
+        cut_off = any(made.finish_reason is FinishReason.LENGTH for made in self.rounds)
         return FilteredText(
-            prompt=filter_prompt(self.question, self.raw),
             cleaned=self.text,
             removed=tuple(self._removed()),
-            raw_output=first.output,
-            finish_reason=first.finish_reason,
+            raw_output=self.rounds[0].output if self.rounds else "",
+            finish_reason=FinishReason.LENGTH if cut_off else FinishReason.STOP,
             stable=self.stable,
             forward_passes=sum(made.forward_passes for made in self.rounds),
             latency_ms=sum(made.latency_ms for made in self.rounds),
@@ -109,9 +113,6 @@ class _Progress:
                 yield RemovedSpan(start, after, self.raw[start:after], confidence)
 
 
-_NOTHING = _Round((), "", FinishReason.STOP, 0, 0.0)
-
-
 class AnswerFilter:
     """Removes from answers what tries to control the grader.
 
@@ -124,6 +125,11 @@ class AnswerFilter:
     def __init__(self, engine: Engine, *, decoding: Literal["copy", "free"] = "copy") -> None:
         self.engine = engine
         self.decoding: Literal["copy", "free"] = decoding if engine.can_copy else "free"
+
+    @property
+    def procedure(self) -> str:
+        """How answers are filtered, with the version of what decides it beside the model."""
+        return f"{self.decoding}/{VERSION}"
 
     def clean(self, items: Sequence[tuple[Question, str]]) -> list[FilteredText]:
         """Filter each answer to its question.

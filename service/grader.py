@@ -8,16 +8,7 @@ from dataclasses import dataclass
 from service.engine.base import Engine, GradeCompletion, GradeRequest
 from service.exam import Question, ScoreScale, format_score
 from service.judgement import FinishReason, ScoreSource
-from service.prompts import (
-    Prompt,
-    cue_end,
-    grading_prompt,
-    justification,
-    parse_score,
-)
-
-DECODING = "greedy"
-"""How grades are decoded."""
+from service.prompts import Prompt, cue_end, grading_prompt, justification, parse_score
 
 
 @dataclass(frozen=True)
@@ -27,7 +18,6 @@ class Grade:
     `expected_score` is the mean of the valid scores, weighted by their probabilities.
     """
 
-    prompt: Prompt
     raw_output: str
     finish_reason: FinishReason
     predicted_score: float | None
@@ -44,6 +34,11 @@ class Grader:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+
+    @property
+    def decoding(self) -> str:
+        """How grades are decoded, with the most new tokens: another limit, another grade."""
+        return f"greedy/{self._engine.max_grade_tokens}"
 
     def prompt(self, question: Question, text: str) -> Prompt:
         """The prompt that `grade` sends for `text`."""
@@ -64,16 +59,15 @@ class Grader:
         ]
         completions = self._engine.grade(requests)
         return [
-            _grade(request.prompt, completion, question.scale)
-            for request, completion, (question, _) in zip(requests, completions, items, strict=True)
+            _grade(completion, question.scale)
+            for completion, (question, _) in zip(completions, items, strict=True)
         ]
 
 
-def _grade(prompt: Prompt, completion: GradeCompletion, scale: ScoreScale) -> Grade:
+def _grade(completion: GradeCompletion, scale: ScoreScale) -> Grade:
     score, raw, source = _score(completion, scale)
     odds = completion.choice_probabilities
     return Grade(
-        prompt=prompt,
         raw_output=completion.text,
         finish_reason=completion.finish_reason,
         predicted_score=score,

@@ -55,7 +55,8 @@ class FinishReason(StrEnum):
 class RemovedSpan:
     """Text that the filter removed: [start, end) in Unicode code points of the raw answer.
 
-    `confidence` is the model's probability, 0 to 1, of leaving the raw answer at `start`.
+    `confidence` is the model's probability, 0 to 1, of leaving the raw answer where a cut began;
+    the highest one where the span is made of several cuts.
     """
 
     start: int
@@ -117,14 +118,25 @@ def judgement_id(
     submission: str,
     stage: Stage,
     prompt: str,
+    prompt_version: str,
     model_fingerprint: str,
     decoding: str,
     based_on: str | None,
 ) -> str:
-    """Identity of a Judgement: the same request finds its result, an edited rubric does not."""
-    prompt_hash = salted_hash(salt, prompt)
+    """Identity of a Judgement: the same request finds its result, an edited rubric does not.
+
+    `prompt_version` and `decoding` stand for what the prompt does not show: how a completion is
+    read, how long it may be, and how the filter cuts.
+    """
     return _identity(
-        "judgement", submission, stage, prompt_hash, model_fingerprint, decoding, based_on or ""
+        "judgement",
+        submission,
+        stage,
+        salted_hash(salt, prompt),
+        prompt_version,
+        model_fingerprint,
+        decoding,
+        based_on or "",
     )
 
 

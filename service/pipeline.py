@@ -16,6 +16,7 @@ from service.filter import AnswerFilter, FilteredText
 from service.grader import Grader
 from service.judgement import FinishReason, Judgement, RemovedSpan, ScoreSource, Stage
 from service.ledger import Ledger
+from service.recent import RecentJudgements
 from service.records import Run, RunKind, Submission
 from service.stages import Batch, Case, Models, NoRecords, Records
 
@@ -102,6 +103,7 @@ class GradingPipeline:
         """
         self._models = Models(engine, Grader(engine), AnswerFilter(engine, decoding=decoding))
         self._records: Records = NoRecords() if ledger is None else ledger
+        self._recent = RecentJudgements()
 
     @classmethod
     def from_profile(cls, name: str = "smollm2-135m") -> GradingPipeline:
@@ -131,6 +133,11 @@ class GradingPipeline:
     def clean_many(self, items: Sequence[tuple[Question, str]]) -> list[FilteredText]:
         """What the filter would remove from texts; nothing is graded or recorded."""
         return self._models.filter.clean(items)
+
+    def new_run(self, kind: RunKind) -> Run:
+        """A run of this pipeline that begins now, under an id of its own."""
+        pipeline = f"guarded-{self._models.filter.decoding}"
+        return Run(str(uuid4()), kind, pipeline, datetime.now(UTC))
 
     def grade(self, question: Question, answer: Answer) -> GradedAnswer:
         """Grade one answer; it is recorded when this returns.
@@ -168,7 +175,7 @@ class GradingPipeline:
             EngineError: a model call failed; nothing is recorded.
             LedgerError: the Judgements cannot be recorded.
         """
-        run = run or _new_run(len(items), f"guarded-{self._models.filter.decoding}")
+        run = run or self.new_run(RunKind.REQUEST if len(items) == 1 else RunKind.BATCH)
         try:
             return self._grade(items, run, on_refused)
         except RecordConflictError:
@@ -181,7 +188,7 @@ class GradingPipeline:
         run: Run,
         on_refused: OnRefused | None,
     ) -> list[GradedAnswer]:
-        batch = Batch(self._models, self._records, items)
+        batch = Batch(self._models, self._records, self._recent, items)
         if on_refused is None and batch.refusals:
             raise batch.refusals[0].error
         if batch.cases:
@@ -194,7 +201,12 @@ class GradingPipeline:
         if on_refused is not None:
             for refusal in batch.refusals:
                 on_refused(refusal.question, refusal.answer, refusal.error)
-        return [self._graded(case) for case in batch.cases]
+        graded = [self._graded(case) for case in batch.cases]
+        # Only now: what is not recorded binds nobody.
+        for answer in graded:
+            for judgement in (answer.baseline, answer.filter, answer.filtered):
+                self._recent.keep(judgement)
+        return graded
 
     def _graded(self, case: Case) -> GradedAnswer:
         """The answer with the Judgements that bind: what stands in the records, if anything."""
@@ -209,8 +221,3 @@ class GradingPipeline:
             filter=recorded[Stage.FILTER],
             filtered=recorded[Stage.FILTERED],
         )
-
-
-def _new_run(size: int, pipeline: str) -> Run:
-    kind = RunKind.REQUEST if size == 1 else RunKind.BATCH
-    return Run(str(uuid4()), kind, pipeline, datetime.now(UTC))

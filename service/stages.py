@@ -1,8 +1,8 @@
 """The stages of the pipeline for a batch of answers: find, compute, share.
 
 Greedy decoding is a function of the prompt, so a prompt that was answered is not asked again:
-a Judgement that is recorded is found by its id, and within a batch equal prompts share one
-result. Each stage of each answer still gets a complete record of its own.
+a Judgement that is recorded is found by its id, and equal prompts of a batch and of recent ones
+share one result. Each stage of each answer still gets a complete record of its own.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from service.engine.base import Engine, Role
 from service.errors import InputError
 from service.exam import Answer, Question
 from service.filter import AnswerFilter
-from service.grader import DECODING, Grader
+from service.grader import Grader
 from service.judgement import Judgement, Stage, judgement_id, submission_id
 from service.prompts import PROMPT_VERSION, Prompt, filter_prompt, grading_prompt
+from service.recent import RecentJudgements
 from service.records import Run, Submission
 
 REUSED_FROM_CACHE = "cache"
@@ -117,6 +118,7 @@ class _Task:
             submission=self.case.submission.submission_id,
             stage=self.stage,
             prompt=self.prompt,
+            prompt_version=PROMPT_VERSION,
             model_fingerprint=self.fingerprint,
             decoding=self.decoding,
             based_on=self.based_on,
@@ -136,10 +138,15 @@ class Batch:
     """
 
     def __init__(
-        self, models: Models, records: Records, items: Sequence[tuple[Question, Answer]]
+        self,
+        models: Models,
+        records: Records,
+        recent: RecentJudgements,
+        items: Sequence[tuple[Question, Answer]],
     ) -> None:
         self._models = models
         self._records = records
+        self._recent = recent
         self._known: dict[str, Judgement] = {}
         self.cases: list[Case] = []
         self.refusals: list[Refusal] = []
@@ -174,7 +181,7 @@ class Batch:
             text=text,
             prompt=self._rendered(filter_prompt(case.question, text)),
             fingerprint=self._models.engine.fingerprint(Role.FILTER),
-            decoding=self._models.filter.decoding,
+            decoding=self._models.filter.procedure,
         )
 
     def _baseline_task(self, case: Case) -> _Task:
@@ -192,7 +199,7 @@ class Batch:
             text=text,
             prompt=self._rendered(self._models.grader.prompt(case.question, text)),
             fingerprint=self._models.engine.fingerprint(Role.GRADE),
-            decoding=DECODING,
+            decoding=self._models.grader.decoding,
             based_on=based_on,
         )
 
@@ -202,7 +209,7 @@ class Batch:
     def _judge(
         self, tasks: Sequence[_Task], compute: Callable[[Sequence[_Task]], list[Judgement]]
     ) -> None:
-        """Give every task's case its Judgement: recorded, computed, or shared."""
+        """Give every task's case its Judgement: recorded, shared, or computed."""
         found: dict[str, Judgement] = {}
         missing: dict[str, _Task] = {}
         for task in tasks:
@@ -210,7 +217,11 @@ class Batch:
                 found[judgement.judgement_id] = judgement
                 self._known.setdefault(judgement.prompt, judgement)
         for task in tasks:
-            if task.prompt not in self._known:
+            if task.prompt in self._known:
+                continue
+            if recent := self._recent.find(task.fingerprint, task.decoding, task.prompt):
+                self._known[task.prompt] = recent
+            else:
                 missing.setdefault(task.prompt, task)
         refused: dict[str, InputError] = {}
         for task, result in zip(

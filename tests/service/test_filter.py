@@ -18,9 +18,9 @@ from service.engine.base import (
     Role,
 )
 from service.exam import Criterion, Question, ScoreScale
-from service.filter import AnswerFilter, align
+from service.filter import VERSION, AnswerFilter, align
 from service.judgement import FinishReason
-from service.prompts import Prompt, filter_prompt, quote
+from service.prompts import Prompt, quote
 
 QUESTION = Question(
     exam_id="exam",
@@ -42,16 +42,17 @@ class ScriptedEngine:
 
     can_copy = True
     justifies = False
+    max_grade_tokens = 256
 
     def __init__(
         self,
         cut: Callable[[str], Sequence[Cut]] = lambda _: (),
         write: Callable[[str], str] = lambda text: text,
-        finish_reason: FinishReason = FinishReason.STOP,
+        finish_reasons: Sequence[FinishReason] = (FinishReason.STOP,),
     ) -> None:
         self._cut = cut
         self._write = write
-        self._finish_reason = finish_reason
+        self._finish_reasons = finish_reasons
         self.calls: list[list[str]] = []
 
     def fingerprint(self, role: Role) -> str:
@@ -73,7 +74,11 @@ class ScriptedEngine:
         assert role is Role.FILTER
         raws = [prompt.tail.removeprefix("> ").replace("\n> ", "\n") for prompt in prompts]
         self.calls.append(raws)
-        return [FreeCompletion(self._write(raw), self._finish_reason, 2.0) for raw in raws]
+        reason = self._finish_reasons[min(len(self.calls), len(self._finish_reasons)) - 1]
+        return [FreeCompletion(self._write(raw), reason, 2.0) for raw in raws]
+
+    def filter_is_base(self, prompt: Prompt) -> bool:
+        raise NotImplementedError
 
     def close(self) -> None: ...
 
@@ -93,7 +98,6 @@ def test_an_untouched_answer_comes_back_as_it_is_in_one_call() -> None:
     [text] = AnswerFilter(engine).clean([(QUESTION, answer)])
     assert (text.cleaned, text.raw_output, text.removed) == (answer, answer, ())
     assert (text.stable, text.forward_passes, text.latency_ms) == (True, 1, 2.0)
-    assert text.prompt == filter_prompt(QUESTION, answer)
     assert engine.calls == [[answer]]
 
 
@@ -101,7 +105,6 @@ def test_an_empty_answer_needs_no_call() -> None:
     engine = ScriptedEngine()
     [text] = AnswerFilter(engine).clean([(QUESTION, "")])
     assert (text.cleaned, text.removed, text.stable) == ("", (), True)
-    assert text.prompt == filter_prompt(QUESTION, "")
     assert engine.calls == []
 
 
@@ -176,17 +179,27 @@ def test_free_decoding_keeps_only_what_the_raw_answer_says() -> None:
 
 
 def test_free_decoding_tells_where_the_text_was_cut_off() -> None:
-    engine = ScriptedEngine(write=lambda text: text[:8], finish_reason=FinishReason.LENGTH)
+    engine = ScriptedEngine(write=lambda text: text[:8], finish_reasons=[FinishReason.LENGTH])
     [text] = AnswerFilter(engine, decoding="free").clean([(QUESTION, "one two three")])
     assert text.finish_reason is FinishReason.LENGTH
     assert text.cleaned == "one two"
+
+
+@pytest.mark.parametrize("cut_off", [0, 1, 2])
+def test_a_round_that_was_cut_off_is_told_whichever_it_was(cut_off: int) -> None:
+    reasons = [FinishReason.STOP] * 3
+    reasons[cut_off] = FinishReason.LENGTH
+    engine = ScriptedEngine(write=lambda text: text[2:], finish_reasons=reasons)
+    [text] = AnswerFilter(engine, decoding="free").clean([(QUESTION, "a b c d e f")])
+    assert len(engine.calls) == 3
+    assert text.finish_reason is FinishReason.LENGTH
 
 
 def test_an_engine_that_cannot_copy_is_asked_to_write() -> None:
     engine = ScriptedEngine(write=lambda _: "kept")
     engine.can_copy = False
     answer_filter = AnswerFilter(engine, decoding="copy")
-    assert answer_filter.decoding == "free"
+    assert (answer_filter.decoding, answer_filter.procedure) == ("free", f"free/{VERSION}")
     assert answer_filter.clean([(QUESTION, "kept gone")])[0].cleaned == "kept"
 
 

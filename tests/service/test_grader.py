@@ -74,6 +74,12 @@ def test_the_expected_score_weighs_every_score_by_its_probability() -> None:
     assert grade("Answer: 1\n").expected_score is None
 
 
+def test_the_limit_on_a_grade_is_part_of_how_it_was_decoded() -> None:
+    engine = ScriptedEngine()
+    engine.max_grade_tokens = 16
+    assert Grader(engine).decoding == "greedy/16"
+
+
 def test_the_engine_is_asked_for_the_scores_of_each_question() -> None:
     asked: list[GradeRequest] = []
 

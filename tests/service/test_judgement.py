@@ -12,8 +12,9 @@ REQUEST: dict[str, Any] = {
     "submission": "sub",
     "stage": Stage.FILTERED,
     "prompt": "grade this",
+    "prompt_version": "1",
     "model_fingerprint": "model",
-    "decoding": "greedy",
+    "decoding": "greedy/16",
     "based_on": "filter-judgement",
 }
 
@@ -31,7 +32,7 @@ def test_an_id_is_the_same_in_every_release() -> None:
     assert submission_id(b"salt", "Tides", "a1", "clean", "The Moon pulls.") == (
         "be3880d7-936d-5c22-8fe2-64958790f8b3"
     )
-    assert judgement_id(b"salt", **REQUEST) == "887a6265-a1b0-5278-9e98-5ae0842f5637"
+    assert judgement_id(b"salt", **REQUEST) == "810047c6-0550-5563-bce8-d354f97a5c32"
 
 
 @pytest.mark.parametrize(
@@ -40,8 +41,9 @@ def test_an_id_is_the_same_in_every_release() -> None:
         {"submission": "other"},
         {"stage": Stage.BASELINE},
         {"prompt": "grade this, please"},
+        {"prompt_version": "2"},
         {"model_fingerprint": "other"},
-        {"decoding": "free"},
+        {"decoding": "greedy/256"},
         {"based_on": None},
     ],
 )

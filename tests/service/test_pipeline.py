@@ -10,8 +10,9 @@ import pytest
 
 import service
 from service.engine.base import Cut, Engine, GradeCompletion, GradeRequest
-from service.errors import EngineError, InputError, PromptTooLongError
+from service.errors import EngineError, InputError, LedgerError, PromptTooLongError
 from service.exam import Answer, Question
+from service.filter import VERSION as FILTER_VERSION
 from service.judgement import FinishReason, Judgement, ScoreSource, Stage
 from service.ledger import Ledger
 from service.pipeline import GradedAnswer, GradingPipeline
@@ -97,10 +98,13 @@ def test_every_stage_has_a_complete_record_of_its_own(
     assert (graded.baseline.based_on, graded.filter.based_on) == (None, None)
     assert graded.baseline.justification == graded.filtered.justification == "It names the point."
     assert (graded.filter.raw_output, graded.filter.filter_stable) == (TEXT, True)
-    assert (graded.filter.model_fingerprint, graded.filter.decoding) == ("scripted-filter", "copy")
+    assert (graded.filter.model_fingerprint, graded.filter.decoding) == (
+        "scripted-filter",
+        f"copy/{FILTER_VERSION}",
+    )
     assert (graded.baseline.model_fingerprint, graded.baseline.decoding) == (
         "scripted-grade",
-        "greedy",
+        "greedy/256",
     )
 
 
@@ -113,7 +117,7 @@ def test_a_grade_is_recorded_when_it_is_returned(pipeline: GradingPipeline, ledg
         "Judgement": 3,
         "Inclusion": 3,
     }
-    assert ledger.question("Tides", "q1") == QUESTION
+    assert QUESTION in records(ledger)
     assert graded.submission in records(ledger)
 
 
@@ -167,7 +171,7 @@ def test_a_filter_that_does_not_come_to_rest_needs_review() -> None:
 def test_a_rewriting_filter_that_hits_its_limit_needs_review(engine: ScriptedEngine) -> None:
     graded = GradingPipeline(engine, decoding="free").grade(QUESTION, answer(TEXT))
     assert "filter_truncated" in graded.review_reasons
-    assert graded.filter.decoding == "free"
+    assert graded.filter.decoding == f"free/{FILTER_VERSION}"
 
 
 def test_an_engine_that_cannot_copy_is_recorded_as_decoding_freely(
@@ -175,7 +179,7 @@ def test_an_engine_that_cannot_copy_is_recorded_as_decoding_freely(
 ) -> None:
     engine.can_copy = False
     graded = GradingPipeline(engine, decoding="copy").grade(QUESTION, answer(TEXT))
-    assert graded.filter.decoding == "free"
+    assert graded.filter.decoding == f"free/{FILTER_VERSION}"
 
 
 # --- never compute twice ---
@@ -221,6 +225,39 @@ def test_equal_answers_of_two_students_are_computed_once_and_name_no_one(
     assert second.filtered.student_id == second.baseline.student_id == "s2"
     assert second.final_score == first.final_score
     assert not set(ids(first)) & set(ids(second))
+
+
+def test_equal_answers_of_two_requests_are_computed_once(
+    pipeline: GradingPipeline, engine: ScriptedEngine, ledger: Ledger
+) -> None:
+    text = TEXT + ATTACK
+    first = pipeline.grade(QUESTION, answer(text))
+    calls = (len(engine.graded), len(engine.filtered))
+    again = pipeline.grade(QUESTION, answer(text, "a2"))
+    other = pipeline.grade(QUESTION, answer(text, "a3", "s2"))
+    assert (len(engine.graded), len(engine.filtered)) == calls
+    assert [one.reused_from for one in judged(again)] == ids(first)
+    assert [one.reused_from for one in judged(other)] == ["cache"] * 3
+    assert first.final_score == again.final_score == other.final_score
+    assert len({*ids(first), *ids(again), *ids(other)}) == 9
+    assert all(ledger.judgement(one.judgement_id) == one for one in judged(other))
+
+
+def test_what_was_not_recorded_is_computed_again(
+    pipeline: GradingPipeline,
+    engine: ScriptedEngine,
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise LedgerError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(ledger, "record", fail)
+        with pytest.raises(LedgerError):
+            pipeline.grade(QUESTION, answer(TEXT))
+    engine.grade_by = lambda _: score_line(9)
+    assert pipeline.grade(QUESTION, answer(TEXT, "a2", "s2")).final_score == 9
 
 
 def test_the_same_answer_to_two_questions_is_graded_twice(
@@ -307,7 +344,25 @@ def test_an_edited_rubric_is_graded_anew(
     assert new.submission.submission_id == old.submission.submission_id
     assert not set(ids(old)) & set(ids(new))
     assert ledger.judgement(old.filtered.judgement_id) == old.filtered
-    assert ledger.question("Tides", "q1") == edited
+    assert edited in records(ledger)
+
+
+def test_whatever_else_decides_a_grade_makes_another_judgement(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def grade() -> list[str]:
+        return ids(GradingPipeline(engine).grade(QUESTION, answer(TEXT)))
+
+    engine = ScriptedEngine()
+    made = [grade()]
+    monkeypatch.setattr("service.stages.PROMPT_VERSION", "next")
+    made.append(grade())
+    monkeypatch.setattr("service.filter.VERSION", "next")
+    made.append(grade())
+    engine.max_grade_tokens = 16
+    made.append(grade())
+    baselines, filters, filtered = (len(set(stage)) for stage in zip(*made, strict=True))
+    assert (baselines, filters, filtered) == (3, 3, 4)
 
 
 @pytest.mark.parametrize(
@@ -379,7 +434,7 @@ def test_without_somebody_to_tell_a_refused_answer_stops_the_batch(ledger: Ledge
     pipeline = GradingPipeline(ScriptedEngine(longest=400), ledger=ledger)
     with pytest.raises(PromptTooLongError):
         pipeline.grade_many([(QUESTION, answer(TEXT)), (QUESTION, answer(LONG, "long"))])
-    assert kinds(ledger) == {"Question": 1}
+    assert records(ledger) == []
 
 
 def test_a_failing_model_leaves_no_record(
@@ -391,7 +446,7 @@ def test_a_failing_model_leaves_no_record(
     engine.grade_by = fail
     with pytest.raises(EngineError):
         pipeline.grade(QUESTION, answer(TEXT + ATTACK))
-    assert kinds(ledger) == {"Question": 1}
+    assert records(ledger) == []
     engine.grade_by = by_length
     assert pipeline.grade(QUESTION, answer(TEXT + ATTACK)).status == "graded"
 
@@ -438,12 +493,12 @@ def test_whoever_records_first_binds(score: float, engine: ScriptedEngine, ledge
 
 
 def test_a_recorded_grade_stays_even_where_an_equal_answer_got_another(
-    pipeline: GradingPipeline, engine: ScriptedEngine
+    pipeline: GradingPipeline, ledger: Ledger
 ) -> None:
     items = [(QUESTION, answer(TEXT)), (QUESTION, answer(TEXT, "a2", "s2"))]
     for item, score in zip(items, (7, 3), strict=True):
-        engine.grade_by = lambda _, score=score: score_line(score)  # type: ignore[misc]
-        pipeline.grade(*item)
+        engine = ScriptedEngine(lambda _, score=score: score_line(score))  # type: ignore[misc]
+        GradingPipeline(engine, ledger=ledger).grade(*item)
     assert [graded.final_score for graded in pipeline.grade_many(items)] == [7, 3]
 
 
@@ -464,6 +519,14 @@ def test_a_single_answer_is_a_request_and_more_are_a_batch(
     runs = [record for record in records(ledger) if type(record).__name__ == "Run"]
     assert [record.kind for record in runs] == [RunKind.REQUEST, RunKind.BATCH]  # type: ignore[union-attr]
     assert {record.pipeline for record in runs} == {"guarded-copy"}  # type: ignore[union-attr]
+
+
+def test_a_run_says_how_the_filter_really_decodes(engine: ScriptedEngine) -> None:
+    engine.can_copy = False
+    pipeline = GradingPipeline(engine, decoding="copy")
+    one, two = (pipeline.new_run(RunKind.EVALUATION) for _ in "ab")
+    assert (one.kind, one.pipeline) == (RunKind.EVALUATION, "guarded-free")
+    assert one.run_id != two.run_id
 
 
 def test_closing_releases_the_model(pipeline: GradingPipeline, engine: ScriptedEngine) -> None:

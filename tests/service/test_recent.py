@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from service.judgement import Judgement
+from service.recent import RecentJudgements
+from tests.service.exam_world import judgements
+
+KEPT = judgements()[1]
+
+
+def of_prompt(prompt: str) -> Judgement:
+    return replace(KEPT, judgement_id=f"judgement of {prompt}", prompt=prompt)
+
+
+def found(recent: RecentJudgements, prompt: str) -> Judgement | None:
+    return recent.find(KEPT.model_fingerprint, KEPT.decoding, prompt)
+
+
+@pytest.mark.parametrize("change", ["model_fingerprint", "decoding", "prompt"])
+def test_whatever_decides_a_result_is_needed_to_find_it(change: str) -> None:
+    recent = RecentJudgements()
+    recent.keep(KEPT)
+    assert found(recent, KEPT.prompt) is KEPT
+    key = {name: getattr(KEPT, name) for name in ("model_fingerprint", "decoding", "prompt")}
+    assert recent.find(**{**key, change: "other"}) is None
+
+
+def test_the_first_of_equal_results_stays() -> None:
+    recent = RecentJudgements()
+    recent.keep(KEPT)
+    recent.keep(replace(KEPT, judgement_id="later"))
+    assert found(recent, KEPT.prompt) is KEPT
+
+
+def test_what_was_not_needed_for_longest_goes_first() -> None:
+    recent = RecentJudgements(2)
+    recent.keep(of_prompt("one"))
+    recent.keep(of_prompt("two"))
+    assert found(recent, "one")
+    recent.keep(of_prompt("three"))
+    assert found(recent, "two") is None
+    assert found(recent, "one") == of_prompt("one")
+    assert found(recent, "three") == of_prompt("three")
+
+
+def test_many_threads_share_it() -> None:
+    recent = RecentJudgements(8)
+
+    def use(number: int) -> bool:
+        recent.keep(of_prompt(str(number % 32)))
+        other = found(recent, str((number * 7) % 32))
+        return other is None or other == of_prompt(str((number * 7) % 32))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(use, range(4000)))
+    assert sum(found(recent, str(number)) is not None for number in range(32)) == 8
