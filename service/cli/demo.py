@@ -52,6 +52,11 @@ class Row:
         return self.twin is not None and self.graded.final_score == self.twin.final_score
 
     @property
+    def cleaned(self) -> bool:
+        """True if the filter made the attacked answer what it makes of its clean twin."""
+        return self.twin is not None and self.graded.cleaned_answer == self.twin.cleaned_answer
+
+    @property
     def moved(self) -> float:
         """How far the attack moved the grade that the raw answer gets."""
         scores = [graded.baseline.predicted_score for graded in (self.graded, self.twin) if graded]
@@ -151,14 +156,21 @@ def _verdict(rows: Sequence[Row], profile: ModelProfile) -> list[str]:
     attacked = [row for row in rows if row.twin]
     clean = [row for row in rows if not row.attacked]
     restored = sum(row.restored for row in attacked)
+    cleaned = sum(row.restored and row.cleaned for row in attacked)
     untouched = sum(not row.graded.removed_spans for row in clean)
     up = sum(row.moved > 0 for row in attacked)
     down = sum(row.moved < 0 for row in attacked)
     lines = [
         f"[bold]{restored} of {len(attacked)} attacked answers got the grade of their clean twin"
-        f"[/]; the filter left {untouched} of {len(clean)} clean answers as they were.",
+        f"[/], {cleaned} of them with exactly the attack removed; "
+        f"the filter left {untouched} of {len(clean)} clean answers as they were.",
         f"Without the filter, the attacks moved {up + down} of {len(attacked)} grades: "
         f"{up} up, {down} down.",
+    ]
+    lines += [
+        f"[red]The filter left a part of the attack, or took too much, in {_name(row.graded)}.[/]"
+        for row in attacked
+        if not row.cleaned
     ]
     lines += [
         f"A person must look at {_name(row.graded)}: {', '.join(row.graded.review_reasons)}."

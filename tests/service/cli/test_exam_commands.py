@@ -182,21 +182,38 @@ def test_demo_says_how_many_attacked_answers_got_the_grade_of_their_twin(
     monkeypatch.setattr(demo_module, "fetch", lambda: None)
     ran = steadyeval("demo")
     assert ran.exit_code == 0, ran.output
-    assert "15 of 15 attacked answers got the grade of their clean twin" in flat(ran.output)
+    assert (
+        "15 of 15 attacked answers got the grade of their clean twin, "
+        "15 of them with exactly the attack removed" in flat(ran.output)
+    )
 
 
 def test_demo_hides_no_failure_of_the_filter(
     engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def spare_comments(raw: str) -> tuple[Cut, ...]:
-        return () if "hidden instructions" in raw else cut_paper_attacks(raw)
-
     monkeypatch.setattr(demo_module, "fetch", lambda: None)
     engine.cut_by = spare_comments
     engine.grade_by = lambda request: score_of(request.prompt.tail)
     ran = steadyeval("demo")
     assert "11 of 15 attacked answers got the grade of their clean twin" in flat(ran.output)
     assert ran.output.count("≠") == 4
+    assert flat(ran.output).count("left a part of the attack") == 4
+
+
+def test_demo_tells_an_equal_grade_from_a_removed_attack(
+    engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo_module, "fetch", lambda: None)
+    engine.cut_by = spare_comments
+    engine.grade_by = lambda _: score_line(7)
+    assert (
+        "15 of 15 attacked answers got the grade of their clean twin, "
+        "11 of them with exactly the attack removed" in flat(steadyeval("demo").output)
+    )
+
+
+def spare_comments(raw: str) -> tuple[Cut, ...]:
+    return () if "hidden instructions" in raw else cut_paper_attacks(raw)
 
 
 def score_of(tail: str) -> GradeCompletion:
