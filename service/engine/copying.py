@@ -21,7 +21,6 @@ from service.engine.base import CopyRequest, Cut
 from service.engine.language_model import LanguageModel, Reading
 from service.engine.tokens import DraftToken
 from service.errors import PromptTooLongError
-from service.prompts import Prompt, quote
 
 _LEAVE_LOG = math.log(0.1)
 """The raw text is left only for what is at least this likely."""
@@ -119,14 +118,14 @@ def _plan(model: LanguageModel, request: CopyRequest) -> list[_Window] | PromptT
     whole = _Window(0, len(raw), model.encoder.prompt_ids(request.prompt), draft)
     if _fits(model, whole):
         return [whole]
-    frame = len(model.encoder.prompt_ids(Prompt(request.prompt.head, quote(""))))
+    frame = len(model.encoder.prompt_ids(request.prompt.with_answer("")))
     size = min((model.context - frame) // 2, model.positions_at_once) - 1
     while size >= _SHORTEST_WINDOW:
         windows = [
             _Window(
                 start,
                 end,
-                model.encoder.prompt_ids(Prompt(request.prompt.head, quote(raw[start:end]))),
+                model.encoder.prompt_ids(request.prompt.with_answer(raw[start:end])),
                 model.encoder.draft(raw[start:end], continues=True),
             )
             for start, end in _split(raw, draft, size)
