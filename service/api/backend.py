@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 from service.engine.base import Engine
 from service.engine.factory import open_engine
-from service.errors import NotReadyError, SteadyEvalError
+from service.errors import EngineError, ModelError, NotReadyError, SteadyEvalError
 from service.graph import graph_name, open_graph
 from service.ledger import GraphShipper, Ledger
 from service.pipeline import GradingPipeline
@@ -18,6 +18,8 @@ from service.settings import Settings
 
 _FLUSH_SECONDS = 10.0
 _LOADING_SECONDS = 60.0
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 30.0
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +58,8 @@ class Backend:
         self._pipeline: GradingPipeline | None = None
         self._not_ready: str | None = "the model is loading"
         self._checking = Lock()
-        self._loader = Thread(target=self.check, name="model-loader", daemon=True)
+        self._stopping = Event()
+        self._loader = Thread(target=self._get_ready, name="model-loader", daemon=True)
         self._shipper = (
             None
             if settings.graph == "none"
@@ -70,18 +73,21 @@ class Backend:
         self._loader.start()
 
     def check(self) -> None:
-        """Load the model if that has not worked yet, and run the canary."""
-        with self._checking:
-            try:
-                self._load().check()
-            except SteadyEvalError as error:
-                self._not_ready = str(error)
-                _log.error("not ready: %s", error)
-            except Exception:
-                self._not_ready = "the model could not be loaded; the service's log says why"
-                _log.exception("not ready")
-            else:
-                self._not_ready = None
+        """Load the model if that has not worked yet, and run the canary.
+
+        A service that is ready stays so, unless the model is found wanting.
+
+        Raises:
+            EngineError: it is ready, but the model did not answer this time.
+        """
+        try:
+            self._check()
+        except ModelError as error:
+            self._say_why(error)
+        except Exception as error:
+            if self._not_ready is None:
+                raise
+            self._say_why(error)
 
     @property
     def pipeline(self) -> GradingPipeline:
@@ -111,6 +117,7 @@ class Backend:
 
     def close(self) -> None:
         """Ship what waits, within a few seconds, and release everything."""
+        self._stopping.set()
         self._loader.join(_LOADING_SECONDS)
         self._not_ready = "the service is stopping"
         if self._pipeline is not None:
@@ -120,6 +127,33 @@ class Backend:
                 self._shipper.flush(_FLUSH_SECONDS)
             self._shipper.stop()
         self.ledger.close()
+
+    def _get_ready(self) -> None:
+        """Check until it works; only a model that did not answer may do so later."""
+        pause = _FIRST_PAUSE_SECONDS
+        while self._not_ready is not None and not self._stopping.is_set():
+            try:
+                self._check()
+            except EngineError as error:
+                self._say_why(error)
+                self._stopping.wait(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+            except Exception as error:
+                self._say_why(error)
+                return
+
+    def _check(self) -> None:
+        with self._checking:
+            self._load().check()
+            self._not_ready = None
+
+    def _say_why(self, error: Exception) -> None:
+        if isinstance(error, SteadyEvalError):
+            self._not_ready = str(error)
+            _log.error("not ready: %s", error)
+        else:
+            self._not_ready = "the model could not be loaded; the service's log says why"
+            _log.error("not ready", exc_info=error)
 
     def _load(self) -> GradingPipeline:
         if self._pipeline is None:

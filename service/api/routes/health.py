@@ -29,9 +29,15 @@ async def get_readiness(backend: BackendDep) -> Readiness:
     return _readiness(backend)
 
 
-@router.post("/readyz/check", responses=_NOT_READY)
+@router.post(
+    "/readyz/check",
+    responses=problems.responses(HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE),
+)
 def check_readiness(backend: BackendDep) -> Readiness:
-    """Run the canary now: load what is not loaded, and let the filter clean a known attack."""
+    """Run the canary now: load what is not loaded, and let the filter clean a known attack.
+
+    A service that is ready stays so where the model does not answer.
+    """
     backend.check()
     return _readiness(backend)
 

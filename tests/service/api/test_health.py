@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import NoReturn
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,7 +12,7 @@ from starlette.testclient import TestClient
 from service.api.app import create_app
 from service.api.backend import Backend
 from service.engine.base import Engine
-from service.errors import MissingWeightsError
+from service.errors import EngineError, MissingWeightsError
 from service.graph import open_graph
 from service.ledger import Ledger
 from service.settings import Settings
@@ -93,6 +94,53 @@ def test_a_model_that_was_missing_is_loaded_on_demand(
         assert "steadyeval models fetch" in _settled(client)["detail"]
         there = True
         assert client.post("/readyz/check").status_code == 200
+
+
+def test_a_model_server_that_comes_up_late_is_found_without_being_asked_for(
+    settings: Settings, engine: ScriptedEngine
+) -> None:
+    attempts = 0
+
+    def open_engine(_: Settings) -> Engine:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1:
+            raise EngineError("no server answers")
+        return engine
+
+    with TestClient(create_app(Backend(settings, open_engine))) as client:
+        wait_until_ready(client)
+    assert attempts == 2
+
+
+def test_a_service_that_waits_for_its_model_server_says_so_and_stops(settings: Settings) -> None:
+    def open_engine(_: Settings) -> Engine:
+        raise EngineError("no server answers")
+
+    with TestClient(create_app(Backend(settings, open_engine))) as client:
+        assert _settled(client)["detail"] == "no server answers"
+        response = client.post("/readyz/check")
+        assert (response.status_code, response.json()["detail"]) == (503, "no server answers")
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"), [(EngineError("out of memory"), 502), (RuntimeError("bug"), 500)]
+)
+def test_a_check_that_could_not_be_made_leaves_a_ready_service_ready(
+    client: TestClient,
+    engine: ScriptedEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    failure: Exception,
+    status: int,
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise failure
+
+    with monkeypatch.context() as broken:
+        broken.setattr(engine, "copy", fail)
+        assert client.post("/readyz/check").status_code == status
+    assert client.get("/readyz").status_code == 200
+    assert client.post("/grade", json=grade_request()).status_code == 200
 
 
 def test_an_unexpected_fault_while_loading_is_a_reason_too(settings: Settings) -> None:
