@@ -53,7 +53,9 @@ class Problem(BaseModel):
     status: int
     detail: str
     instance: str = Field(description="path of the request")
-    errors: list[Fault] | None = Field(None, description="the faults in the request body")
+    errors: list[Fault] | None = Field(
+        None, description=f"the first {_FAULTS_SHOWN} faults in the request body"
+    )
     limit: int | None = Field(None, description="what `tokens` or `characters` may be at most")
     tokens: int | None = Field(None, description="tokens that the prompt needs")
     characters: int | None = Field(None, description="code points of the answer")

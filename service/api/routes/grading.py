@@ -28,8 +28,9 @@ router = APIRouter(
 def grade(task: TaskDep, pipeline: PipelineDep) -> GradeResponse:
     """Grade an answer: raw, filtered, and the filtered one again.
 
-    The three Judgements are on disk before the response leaves. The same request finds its
-    own result again.
+    The three Judgements are on disk before the response leaves; a request that fails leaves
+    nothing. The same request finds its own result again. A question that comes along must not
+    differ from the registered one of its ids.
     """
     return GradeResponse.of(pipeline.grade(task.question, task.answer))
 

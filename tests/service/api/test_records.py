@@ -53,6 +53,24 @@ def test_a_changed_question_replaces_the_old_one_and_others_stay(client: TestCli
     assert client.post("/grade", json=_by_id()).json()["max_points"] == 7
 
 
+def test_a_question_that_contradicts_the_registered_one_is_refused(
+    client: TestClient, backend: Backend
+) -> None:
+    client.put("/exams/networks-101", json=_EXAM)
+    written = backend.ledger.last_seq()
+    response = client.post("/grade", json=grade_request(Gold_points=[["anything", 10]]))
+    assert response.status_code == 422
+    assert "registered with another gold_points" in response.json()["detail"]
+    assert backend.ledger.last_seq() == written
+    assert client.post("/grade", json=grade_request()).status_code == 200
+
+
+def test_a_question_that_came_with_an_answer_is_not_registered(client: TestClient) -> None:
+    assert client.post("/grade", json=grade_request()).status_code == 200
+    assert client.post("/grade", json=_by_id()).status_code == 404
+    assert client.get("/exams/networks-101").status_code == 404
+
+
 def test_an_exam_id_with_a_slash_can_be_used(client: TestClient) -> None:
     question = {**_EXAM["questions"][0], "dataset": "2026/summer"}
     assert client.put("/exams/2026/summer", json={"questions": [question]}).status_code == 200
