@@ -5,6 +5,7 @@ model would write next. While that is the raw text, it stays. Elsewhere the mode
 options: to follow the raw text all the same, to stop (the rest is cut), or to jump to a later
 place in the text that begins with what it wants to write (what lies between is cut). A model
 that would rather write something that is nowhere in the text, such as a mended typo, follows.
+Before white space nobody stops: whether the rest is an attack shows where its first word does.
 """
 
 from __future__ import annotations
@@ -204,7 +205,8 @@ class _Walk:
             if not token.cuttable or top == token.token_id:
                 continue
             here, place = token.start, k - 1
-            if self._stops(reading, place):
+            blank = self._raw[here : token.end].isspace()
+            if not blank and self._stops(reading, place):
                 yield Cut(here, len(self._raw), _confidence(reading, place, reading.end[place]))
                 return
             piece = self._model.token_text(top)

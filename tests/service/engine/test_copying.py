@@ -81,10 +81,15 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> PromptEncoder:
 
 
 def perfect_filter(encoder: PromptEncoder, *cleaned: str) -> Wish:
-    """Wants to write a cleaned text, and copies on where it was led astray."""
+    """Wants to write a cleaned text, and copies on where it was led astray.
+
+    It still stops where only white space was written behind the text.
+    """
 
     def wish(_: str, written: str, coming: int) -> tuple[int, float]:
         for text in cleaned:
+            if written.rstrip() == text:
+                return END, 0.9
             if text.startswith(written):
                 rest = encoder.plain_ids(text[len(written) :], continues=True)
                 return (rest[0] if rest else END), 0.9
@@ -127,7 +132,8 @@ def test_an_empty_text_takes_no_pass(encoder: PromptEncoder) -> None:
 def test_an_attack_at_the_end_is_cut_in_one_pass(encoder: PromptEncoder) -> None:
     raw = f"{ANSWER}\n{ATTACK}"
     copied = copy(ScriptedModel(encoder, perfect_filter(encoder, ANSWER)), raw)
-    assert kept(raw, copied.cuts) == ANSWER
+    assert kept(raw, copied.cuts) == f"{ANSWER}\n"
+    assert kept(raw, with_separators(raw, copied.cuts)) == ANSWER
     assert copied.passes == 1
     assert copied.cuts[0].confidence == pytest.approx(0.9 / 0.91)
 
@@ -186,13 +192,26 @@ def test_stopping_must_be_likely_where_the_model_wants_something_else(
     assert copied == CopiedText((), 1)
 
 
+def test_wanting_to_stop_at_a_blank_line_alone_cuts_nothing(encoder: PromptEncoder) -> None:
+    raw = "First point.\n\nSecond point."
+
+    def wish(_: str, written: str, coming: int) -> tuple[int, float]:
+        return (END if written.endswith(("First point.", "\n")) else coming), 0.9
+
+    def wish_reading_on(prompt: str, written: str, coming: int) -> tuple[int, float]:
+        return (coming, 0.9) if written.endswith("\n\n") else wish(prompt, written, coming)
+
+    assert copy(ScriptedModel(encoder, wish_reading_on), raw).cuts == ()
+    assert kept(raw, copy(ScriptedModel(encoder, wish), raw).cuts) == "First point.\n\n"
+
+
 def test_each_text_of_a_batch_gets_its_own_cuts(encoder: PromptEncoder) -> None:
     answers = [f"Answer number {number}." for number in range(5)]
     raws = [f"{answer}\n{ATTACK}" * (1 + number % 2) for number, answer in enumerate(answers)]
     model = ScriptedModel(encoder, perfect_filter(encoder, *answers))
     copied = copy_texts(model, [request(raw) for raw in raws])  # type: ignore[arg-type]
     texts = [kept(raw, text.cuts) for raw, text in zip(raws, copied, strict=True)]  # type: ignore[union-attr]
-    assert texts == answers
+    assert texts == [f"{answer}\n" for answer in answers]
 
 
 def test_a_text_longer_than_the_context_is_read_in_windows(encoder: PromptEncoder) -> None:
