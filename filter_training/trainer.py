@@ -159,7 +159,7 @@ class AdapterTrainer:
         self._load_masters(load_file(self._run_dir / _BEST))
         # Where the base lies on this machine says nothing elsewhere.
         self._model.active_peft_config.base_model_name_or_path = self._recipe.profile
-        self._model.save_pretrained(str(self._run_dir / "adapter"))
+        self._model.save_pretrained(str(self._run_dir / "adapter"), save_embedding_layers=False)
         return best
 
     def _encode(self, examples: Sequence[Example]) -> list[Encoded]:

@@ -9,7 +9,7 @@ the same characters, but never the ids of the template's marker.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -143,6 +143,9 @@ class PromptEncoder:
             start, end = max(start - len(anchor), 0), end - len(anchor)
             tokens.append(DraftToken(token_id, offset + done, offset + end, start >= done))
             done = max(done, end)
+        if tokens and done < len(text):
+            # A vocabulary may lack a byte; its character belongs to the token before it.
+            tokens[-1] = replace(tokens[-1], end=offset + len(text))
         return tokens
 
     def _tokenize(self, text: str, **options: bool) -> Any:
