@@ -25,6 +25,8 @@ from service.errors import PromptTooLongError
 
 _LEAVE_LOG = math.log(0.1)
 """The raw text is left only for what is at least this likely."""
+_JUMP_ODDS_LOG = math.log(500)
+"""A jump drops text in the middle: it must be so many times as likely as following."""
 _PROBE_TOKENS = 8
 _PROBE_CHARS = 160
 _SURE_TOKENS = 4
@@ -219,7 +221,8 @@ class _Walk:
                     reading = self._read_on(reading, place, top, tokens)
                     k = 0
                 continue
-            if reading.top_log[place] < _LEAVE_LOG:
+            odds = reading.top_log[place] - reading.actual[place]
+            if reading.top_log[place] < _LEAVE_LOG or odds < _JUMP_ODDS_LOG:
                 continue
             target = self._target(reading, place, tokens)
             if target is None:

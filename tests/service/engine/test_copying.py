@@ -31,8 +31,9 @@ class ScriptedModel:
     context = 100_000
     positions_at_once = 100_000
 
-    def __init__(self, encoder: PromptEncoder, wish: Wish) -> None:
+    def __init__(self, encoder: PromptEncoder, wish: Wish, *, following: float = 1e-4) -> None:
         self.encoder = encoder
+        self._following = following
         self._wish = wish
         self._blank = len(self.text([*encoder.plain_ids("a")]))
 
@@ -64,7 +65,7 @@ class ScriptedModel:
         actual, end, top, top_log = [], [], [], []
         for place, token in enumerate([*text, END]):
             wanted, probability = self._wish(prompt, self.written([*history, *text[:place]]), token)
-            other = math.log((1 - probability) / 10)
+            other = math.log(self._following)
             top.append(wanted)
             top_log.append(math.log(probability))
             actual.append(top_log[-1] if wanted == token else other)
@@ -135,7 +136,7 @@ def test_an_attack_at_the_end_is_cut_in_one_pass(encoder: PromptEncoder) -> None
     assert kept(raw, copied.cuts) == f"{ANSWER}\n"
     assert kept(raw, with_separators(raw, copied.cuts)) == ANSWER
     assert copied.passes == 1
-    assert copied.cuts[0].confidence == pytest.approx(0.9 / 0.91)
+    assert copied.cuts[0].confidence == pytest.approx(0.9 / 0.9001)
 
 
 def test_a_text_that_is_all_attack_is_cut_whole(encoder: PromptEncoder) -> None:
@@ -181,6 +182,13 @@ def test_a_model_that_would_mend_a_typo_follows_the_text(encoder: PromptEncoder)
     mended = raw.replace("recieves", "receives").replace("teh", "the")
     copied = copy(ScriptedModel(encoder, perfect_filter(encoder, mended)), raw)
     assert copied.cuts == ()
+
+
+def test_a_jump_must_be_far_likelier_than_following(encoder: PromptEncoder) -> None:
+    raw = "Only the readout is learned. Normally all weights are."
+    wish = perfect_filter(encoder, "Normally all weights are.")
+    assert copy(ScriptedModel(encoder, wish), raw).cuts
+    assert copy(ScriptedModel(encoder, wish, following=0.01), raw).cuts == ()
 
 
 def test_stopping_must_be_likely_where_the_model_wants_something_else(
