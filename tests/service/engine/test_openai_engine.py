@@ -83,7 +83,7 @@ def open_engine(
             Role.GRADE: RemoteModel(grade, "base"),
             Role.FILTER: RemoteModel(filtering, "base + lora"),
         },
-        base="tiny",
+        base=grade,
         max_grade_tokens=NEW_TOKENS,
         justifies=True,
         retry_wait=0.001,
