@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.errors import SettingsError
 
+_BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _SECRETS = ("graph_password", "engine_api_key")
 
 
@@ -60,6 +62,13 @@ class Settings(BaseSettings):
     """Longest request body that is accepted, in bytes."""
     allow_remote: bool = False
     """Let `steadyeval serve` listen beyond this machine, though it asks nobody who they are."""
+
+    @field_validator("graph")
+    @classmethod
+    def _is_graph(cls, graph: str) -> str:
+        if graph not in ("embedded", "none") and urlsplit(graph).scheme not in _BOLT_SCHEMES:
+            raise ValueError("must be embedded, none or a URI such as bolt://127.0.0.1:7687")
+        return graph
 
     @property
     def models_dir(self) -> Path:

@@ -17,6 +17,17 @@ def test_an_override_wins_over_the_environment_and_that_over_the_default(
     assert (settings.profile, settings.batch_size, settings.decoding) == ("mistral-7b", 16, "copy")
 
 
+@pytest.mark.parametrize("graph", ["", "Embedded", "off", "http://127.0.0.1:7474", "bolt+x://a"])
+def test_a_graph_that_is_none_is_refused(graph: str) -> None:
+    with pytest.raises(SettingsError, match=r"STEADYEVAL_GRAPH: .*must be embedded, none or a URI"):
+        load_settings(graph=graph)
+
+
+@pytest.mark.parametrize("graph", ["embedded", "none", "bolt://a:7687", "neo4j+ssc://a"])
+def test_a_graph_may_be_embedded_absent_or_a_server(graph: str) -> None:
+    assert load_settings(graph=graph).graph == graph
+
+
 def test_everything_lives_under_home(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     places = (settings.models_dir, settings.ledger_path, settings.graph_dir)
