@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
 
 from service.errors import InputError, LedgerError
@@ -17,26 +17,36 @@ _SCHEMA = Path(__file__).with_name("schema.sql")
 
 
 class Database:
-    """One connection that all threads share; other processes may have the file open too."""
+    """A connection that all threads share; other processes may have the file open too.
+
+    A second one serves what must not wait for a writer: readers of a WAL file never do.
+    """
 
     def __init__(self, path: Path, *, patience_s: float) -> None:
         self.path = path
         self._lock = RLock()
+        self._glance_lock = Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # SQLite gives its side files (-wal, -shm) the mode of the main file.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            self._connection = sqlite3.connect(
-                path, timeout=patience_s, isolation_level=None, check_same_thread=False
-            )
+            self._connection = self._connect(patience_s)
         except (OSError, sqlite3.Error) as error:
             raise LedgerError(f"cannot open the ledger {path}: {error}") from error
-        self._connection.row_factory = sqlite3.Row
         try:
             self._prepare()
+            with self._named_errors():
+                self._glance = self._connect(patience_s)
         except BaseException:
             self._connection.close()
             raise
+
+    def _connect(self, patience_s: float) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=patience_s, isolation_level=None, check_same_thread=False
+        )
+        connection.row_factory = sqlite3.Row
+        return connection
 
     def _prepare(self) -> None:
         with self.reading() as connection:
@@ -63,13 +73,18 @@ class Database:
             LedgerError: the file cannot be read.
             InputError: a text holds a lone surrogate, which no file can keep.
         """
-        with self._lock:
-            try:
-                yield self._connection
-            except UnicodeEncodeError as error:
-                raise InputError(f"a text is not valid Unicode: {error}") from error
-            except sqlite3.Error as error:
-                raise LedgerError(f"the ledger {self.path} failed: {error}") from error
+        with self._lock, self._named_errors():
+            yield self._connection
+
+    @contextmanager
+    def glancing(self) -> Iterator[sqlite3.Connection]:
+        """A connection for a short query of what is committed, which waits for no writer.
+
+        Raises:
+            LedgerError: the file cannot be read.
+        """
+        with self._glance_lock, self._named_errors():
+            yield self._glance
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -90,8 +105,18 @@ class Database:
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
+        with self._lock, self._glance_lock:
+            self._glance.close()
             self._connection.close()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except UnicodeEncodeError as error:
+            raise InputError(f"a text is not valid Unicode: {error}") from error
+        except sqlite3.Error as error:
+            raise LedgerError(f"the ledger {self.path} failed: {error}") from error
 
 
 def insert(connection: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> bool:

@@ -219,8 +219,8 @@ class Ledger:
     # --- the way to the graph ---
 
     def last_seq(self) -> int:
-        """Place of the newest record; 0 in an empty ledger."""
-        with self._database.reading() as connection:
+        """Place of the newest record; 0 in an empty ledger. Waits for no writer."""
+        with self._database.glancing() as connection:
             return int(connection.execute("SELECT coalesce(max(seq), 0) FROM log").fetchone()[0])
 
     def after(self, seq: int, limit: int) -> list[LoggedRecord]:

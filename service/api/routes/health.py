@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter
 
 from service.api import problems
@@ -22,11 +23,12 @@ async def get_health() -> Health:
     return Health()
 
 
-# Not on the thread pool, which waiting gradings may fill: a probe must not wait for them.
+# On a thread of its own: the event loop must not wait for the disk, nor a probe for the
+# gradings that may fill the common thread pool.
 @router.get("/readyz", responses=_NOT_READY)
 async def get_readiness(backend: BackendDep) -> Readiness:
     """The model is loaded and its filter has passed the canary."""
-    return _readiness(backend)
+    return await to_thread.run_sync(_readiness, backend, limiter=CapacityLimiter(1))
 
 
 @router.post(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import NoReturn
 
 import pytest
@@ -166,6 +167,25 @@ def test_a_graph_that_is_down_is_told_but_does_not_stop_grading(
             graph = client.get("/readyz").json()["graph"]
         assert graph["graph"] == "bolt://127.0.0.1:1"
         assert graph["lag"] > 0
+
+
+def test_readiness_does_not_hold_up_the_event_loop(
+    client: TestClient, backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def graph_state() -> None:
+        asked.set()
+        answer.wait(60)
+
+    monkeypatch.setattr(backend, "graph_state", graph_state)
+    with ThreadPoolExecutor() as pool:
+        probe = pool.submit(client.get, "/readyz")
+        asked.wait()
+        assert client.get("/healthz").status_code == 200
+        assert not probe.done()
+        answer.set()
+        assert probe.result().status_code == 200
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -78,6 +79,24 @@ def test_a_writer_that_does_not_let_go_is_reported(path: Path) -> None:
     hasty.register_questions([QUESTION])
     assert hasty.question("Tides", "q1") == QUESTION
     hasty.close()
+
+
+def test_the_newest_place_is_told_while_a_writer_waits_for_another_process(path: Path) -> None:
+    patient = Ledger(path)
+    begun = threading.Event()
+    with patient._database.reading() as connection:
+        connection.set_trace_callback(lambda _: begun.set())
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        writer = threading.Thread(target=patient.register_questions, args=([QUESTION],))
+        writer.start()
+        begun.wait()
+        assert patient.last_seq() == 0
+        assert writer.is_alive()
+        other.execute("ROLLBACK")
+    writer.join()
+    assert patient.last_seq() == 1
+    patient.close()
 
 
 FULL_DISK = """
