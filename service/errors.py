@@ -54,12 +54,16 @@ class LineError:
 
 
 class ExamFileError(InputError):
-    """An exam file has bad lines; `errors` lists every one of them."""
+    """An exam file has bad lines; `errors` lists every one, the message the first of them."""
+
+    _SHOWN = 100
 
     def __init__(self, path: Path, errors: Sequence[LineError]) -> None:
         self.path = path
         self.errors = tuple(errors)
-        listed = "\n".join(f"  {error}" for error in self.errors)
+        listed = "\n".join(f"  {error}" for error in self.errors[: self._SHOWN])
+        if (more := len(self.errors) - self._SHOWN) > 0:
+            listed += f"\n  and {more} more"
         super().__init__(f"{path} has {len(self.errors)} fault(s); nothing was read:\n{listed}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Annotated, Any
 
 from pydantic import (
@@ -31,6 +32,8 @@ from service.exam import (
 
 _DEFAULT_MAX_POINTS = 10.0
 _MOST_POINTS = 1000
+_MEAN_TOLERANCE = 0.051
+"""A mean may be rounded to one decimal."""
 _NO_LINE = {"Cc", "Zl", "Zp"}
 
 
@@ -48,9 +51,14 @@ def _check_characters(value: object) -> object:
     return value
 
 
-def _check_identifier(value: str) -> str:
+def _check_filled(value: str) -> str:
     if not value.strip():
         raise ValueError("must not be empty")
+    return value
+
+
+def _check_identifier(value: str) -> str:
+    _check_filled(value)
     if any(unicodedata.category(character) in _NO_LINE for character in value):
         raise ValueError("must not have control characters or line breaks")
     return value
@@ -58,7 +66,7 @@ def _check_identifier(value: str) -> str:
 
 Text = Annotated[str, BeforeValidator(_check_characters)]
 """Any text without NUL characters and lone surrogates; may be empty."""
-FilledText = Annotated[Text, Field(min_length=1)]
+FilledText = Annotated[Text, Field(min_length=1), AfterValidator(_check_filled)]
 Identifier = Annotated[Text, AfterValidator(_check_identifier), Field(min_length=1, max_length=200)]
 """An id or name: one line, 1 to 200 characters."""
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -120,7 +128,14 @@ class QuestionModel(BaseModel):
                 f"is {format_score(given)}, but the weights of Gold_points add up to "
                 f"{format_score(total)}; leave it out or make them equal"
             )
-        return given or total or _DEFAULT_MAX_POINTS
+        if total is not None and total > _MOST_POINTS:
+            raise ValueError(
+                f"the weights of Gold_points add up to {format_score(total)}; "
+                f"no question has more than {_MOST_POINTS} points"
+            )
+        return next(
+            maximum for maximum in (given, total, _DEFAULT_MAX_POINTS) if maximum is not None
+        )
 
     @field_validator("step")
     @classmethod
@@ -187,6 +202,17 @@ class ExamRecord(QuestionModel):
                         f"{format_score(score)} is not between min_score "
                         f"{format_score(minimum)} and max_points {format_score(maximum)}"
                     )
+        return given
+
+    @field_validator("human_score")
+    @classmethod
+    def _is_mean_of_scores(cls, given: float | None, info: ValidationInfo) -> float | None:
+        scores = [score for score in info.data.get("human_scores", ()) if score is not None]
+        if given is not None and scores and abs(given - fmean(scores)) > _MEAN_TOLERANCE:
+            raise ValueError(
+                f"is {format_score(given)}, but the mean of human_scores is "
+                f"{format_score(round(fmean(scores), 2))}; leave it out or make them equal"
+            )
         return given
 
     def to_item(self) -> ExamItem:

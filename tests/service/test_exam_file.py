@@ -118,7 +118,7 @@ def test_null_is_the_same_as_absent(read_jsonl: Callable[..., list[ExamItem]]) -
 def test_a_rater_who_gave_no_score_keeps_the_number(
     read_jsonl: Callable[..., list[ExamItem]],
 ) -> None:
-    [item] = read_jsonl(changed(human_scores=[None, 7]))
+    [item] = read_jsonl(changed(human_scores=[None, 7], human_score=7))
     assert item.human_scores == (HumanScore("rater_2", 7.0),)
 
 
@@ -161,6 +161,7 @@ def test_line_breaks_of_other_alphabets_do_not_end_a_line(
         ({"dataset": "bell\x07"}, "dataset"),
         ({"question": ...}, "question"),
         ({"question": ""}, "question"),
+        ({"question": " \n"}, "question"),
         ({"question": 7}, "question"),
         ({"student_answer": ...}, "student_answer"),
         ({"student_answer": "x" * 1001}, "student_answer"),
@@ -173,10 +174,13 @@ def test_line_breaks_of_other_alphabets_do_not_end_a_line(
         ({"Gold_points": [["x", "10"]]}, "Gold_points[0][1]"),
         ({"Gold_points": [["x", 10**400]]}, "Gold_points[0][1]"),
         ({"Gold_points": [["", 10]]}, "Gold_points[0][0]"),
+        ({"Gold_points": [["\t", 10]]}, "Gold_points[0][0]"),
         ({"Gold_points": "x"}, "Gold_points"),
         ({"Gold_points": [], "rubric": " "}, "rubric"),
         ({"max_points": 9}, "max_points"),
         ({"max_points": "10"}, "max_points"),
+        ({"Gold_points": [], "max_points": 0, "human_scores": [], "human_score": None}, "step"),
+        ({"Gold_points": [["x", 600], ["y", 401]]}, "max_points"),
         ({"max_points": 10**400}, "max_points"),
         ({"min_score": 10, "human_scores": [10], "human_score": 10}, "step"),
         ({"min_score": -1}, "step"),
@@ -186,6 +190,7 @@ def test_line_breaks_of_other_alphabets_do_not_end_a_line(
         ({"human_scores": [True]}, "human_scores[0]"),
         ({"human_scores": ["8"]}, "human_scores[0]"),
         ({"human_score": 10.5}, "human_score"),
+        ({"human_score": 8.6}, "human_score"),
     ],
 )
 def test_a_bad_value_is_reported_with_its_column(
@@ -193,6 +198,11 @@ def test_a_bad_value_is_reported_with_its_column(
 ) -> None:
     bad = changed(**{"answer_id": "a2", **values})
     assert faults_of(lambda: read_jsonl(RECORD, bad)) == [(2, column)]
+
+
+def test_a_mean_may_be_rounded(read_jsonl: Callable[..., list[ExamItem]]) -> None:
+    [item] = read_jsonl(changed(human_scores=[8, 9.5], human_score=8.8))
+    assert len(item.human_scores) == 2
 
 
 @pytest.mark.parametrize(
@@ -237,6 +247,17 @@ def test_every_fault_of_the_file_is_listed_at_once(
         (6, "answer_id"),
         (7, "student_answer"),
     ]
+
+
+def test_a_message_shows_the_first_hundred_faults(
+    read_jsonl: Callable[..., list[ExamItem]],
+) -> None:
+    with pytest.raises(ExamFileError) as caught:
+        read_jsonl(*["{"] * 103)
+    assert len(caught.value.errors) == 103
+    assert "line 100:" in str(caught.value)
+    assert "line 101:" not in str(caught.value)
+    assert str(caught.value).endswith("and 3 more")
 
 
 def test_one_answer_may_have_variants_but_none_twice(
@@ -304,7 +325,10 @@ def test_csv_says_the_same_as_jsonl(
     mark: str,
 ) -> None:
     answer = 'She said: "blue; red, green"\n\tand left.'
-    records = [RECORD, changed(answer_id="a2", student_answer=answer, human_scores=[1])]
+    records = [
+        RECORD,
+        changed(answer_id="a2", student_answer=answer, human_scores=[1], human_score=1),
+    ]
     content = (mark + as_csv(*records, delimiter=delimiter, end=end)).encode()
     assert read_bytes("exam.csv", content) == read_jsonl(*records)
 
