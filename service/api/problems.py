@@ -137,6 +137,8 @@ async def _on_own_error(request: Request, error: Exception) -> Response:
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
+    if found[0]["type"] == "missing" and found[0]["loc"] == ("body",) and not await request.body():
+        return _problem(request, _MALFORMED, "the body is empty; send JSON")
     if found[0]["type"] == "json_invalid":
         reason, position = found[0]["ctx"]["error"], found[0]["loc"][-1]
         return _problem(request, _MALFORMED, f"{reason} at character {position}")
@@ -153,6 +155,10 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    # FastAPI's own answer to a body that its JSON reader gives up on, without the reason.
+    if isinstance(error.__cause__, ValueError | RecursionError):
+        reason = _why_unreadable(error.__cause__)
+        return _problem(request, _MALFORMED, f"the body must be UTF-8 JSON: {reason}")
     title = HTTPStatus(error.status_code).phrase
     problem = Problem(
         type="about:blank",
@@ -196,6 +202,14 @@ def _render(problem: Problem, headers: Any = None) -> Response:
 def _pointer(location: Sequence[int | str]) -> str:
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in location)
     return "#" + "".join(f"/{step}" for step in steps)
+
+
+def _why_unreadable(cause: ValueError | RecursionError) -> str:
+    if isinstance(cause, UnicodeDecodeError):
+        return f"{cause.reason} at byte {cause.start}"
+    if isinstance(cause, RecursionError):
+        return "it is nested too deeply"
+    return "a number has too many digits"
 
 
 def _reason(fault: Any) -> str:

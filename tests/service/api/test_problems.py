@@ -128,6 +128,21 @@ def test_what_cannot_be_read_as_json_is_the_callers_error(body: bytes) -> None:
     assert response.headers["content-type"] == problems.MEDIA_TYPE
 
 
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b'{"count": \xe9}', "the body must be UTF-8 JSON: invalid continuation byte at byte 10"),
+        (b'{"count": ' + b"9" * 5000 + b"}", "the body must be UTF-8 JSON: a number has too many"),
+        (b"", "the body is empty; send JSON"),
+    ],
+)
+def test_a_body_that_is_no_json_is_malformed_and_says_why(body: bytes, detail: str) -> None:
+    problem = _client().post("/thing", content=body, headers=_JSON).json()
+    assert problem["status"] == 400
+    assert problem["type"] == "urn:steadyeval:problem:malformed-json"
+    assert problem["detail"].startswith(detail)
+
+
 def test_malformed_json_says_where() -> None:
     problem = _client().post("/thing", content='{"count" 1}', headers=_JSON).json()
     assert problem["status"] == 400
@@ -204,6 +219,30 @@ def test_a_body_over_the_limit_is_not_read_to_its_end() -> None:
 
     assert sent[0]["status"] == 413
     assert received <= _LIMIT + 1024
+
+
+def test_a_body_that_is_declared_too_long_is_not_read_at_all() -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        raise AssertionError("the body was asked for")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/thing",
+        "query_string": b"",
+        "headers": [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(_LIMIT + 1).encode()),
+        ],
+    }
+    asyncio.run(_client().app(scope, receive, send))
+
+    assert sent[0]["status"] == 413
 
 
 def test_a_body_at_the_limit_is_taken() -> None:
