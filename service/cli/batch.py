@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -119,17 +120,26 @@ def shipped_ledger(settings: Settings, console: Console) -> Iterator[Ledger]:
         ledger.close()
 
 
-def check_output(path: Path, *, force: bool) -> None:
+def check_output(path: Path, *, exam: Path, force: bool) -> None:
     """Refuse an output file that cannot be written or would replace another.
 
     Raises:
-        InputError: it is there already, or its folder is not or is closed.
+        InputError: it is there already, is the exam itself or no regular file, or its folder is
+            not there or is closed.
     """
-    if not os.access(path.parent, os.W_OK):
+    if not os.path.isdir(path.parent) or not os.access(path.parent, os.W_OK | os.X_OK):
         raise InputError(f"{path.parent} is no folder that can be written to")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; give the name of a file")
-    if path.exists() and not force:
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
+    if not stat.S_ISREG(there.st_mode):
+        raise InputError(f"{path} is no regular file; give the name of a file")
+    if os.path.exists(exam) and os.path.samestat(there, exam.stat()):
+        raise InputError(f"{path} is the exam file itself; give another name")
+    if not force:
         raise InputError(f"{path} is there already; give another name, or --force to replace it")
 
 

@@ -47,7 +47,7 @@ def filter_exam(
     from service.cli.lines import FilteredLine
 
     console = Console(stderr=True)
-    check_output(out, force=force)
+    check_output(out, exam=exam, force=force)
     settings = given_settings(profile=profile)
     items = read_exam(exam, max_answer_chars=settings.max_answer_chars)
     filtered: dict[int, FilteredText] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -52,20 +52,33 @@ def grade(
     from service.cli.lines import GradedLine
 
     console = Console(stderr=True)
-    check_output(out, force=force)
+    check_output(out, exam=exam, force=force)
     settings = given_settings(graph=graph, profile=profile)
     items = read_exam(exam, max_answer_chars=settings.max_answer_chars)
-    graded, refused = grade_items(items, settings, console)
-    write_lines(out, (GradedLine.of(answer) for answer in graded))
+
+    def write(graded: Sequence[GradedAnswer]) -> None:
+        write_lines(out, (GradedLine.of(answer) for answer in graded))
+
+    graded, refused = grade_items(items, settings, console, on_graded=write)
     Console().print(_summary(graded))
     report_refused(refused, console)
     raise typer.Exit(1 if refused else 0)
 
 
 def grade_items(
-    items: Sequence[ExamItem], settings: Settings, console: Console
+    items: Sequence[ExamItem],
+    settings: Settings,
+    console: Console,
+    *,
+    on_graded: Callable[[Sequence[GradedAnswer]], None] | None = None,
 ) -> tuple[list[GradedAnswer], list[Refused]]:
     """Register an exam and grade it as one Run of kind batch; ledger and graph have it then.
+
+    Args:
+        items: the answers of the exam.
+        settings: which model, ledger and graph.
+        console: where progress is shown.
+        on_graded: is given the graded answers once the ledger has them, before the graph does.
 
     Returns:
         the graded answers in the order of the items, and those that the model cannot take.
@@ -89,7 +102,10 @@ def grade_items(
             failed = {id(refusal.answer) for refusal in refused}
             taken = [item for item in portion if id(item.answer) not in failed]
             graded |= {id(item): result for item, result in zip(taken, results, strict=True)}
-    return [graded[id(item)] for item in items if id(item) in graded], refused
+        in_order = [graded[id(item)] for item in items if id(item) in graded]
+        if on_graded is not None:
+            on_graded(in_order)
+    return in_order, refused
 
 
 def _summary(graded: Sequence[GradedAnswer]) -> Table:

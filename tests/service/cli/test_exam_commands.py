@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from service.api.protocol import FilterResponse, GradeResponse
 from service.cli import demo as demo_module
 from service.cli.app import app
 from service.engine.base import Cut, GradeCompletion
-from service.errors import EngineError
+from service.errors import EngineError, InputError
 from service.exam_file import read_exam
 from service.ledger import Ledger
 from service.records import Run, RunKind
@@ -124,6 +125,49 @@ def test_a_failure_leaves_no_results(
     ran = steadyeval("grade", EXAM, "--out", tmp_path / "results.jsonl")
     assert isinstance(ran.exception, EngineError)
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+@pytest.mark.parametrize("command", ["grade", "filter"])
+@pytest.mark.parametrize(
+    "name", ["n" * 300, "file/results.jsonl", "none/results.jsonl", "folder", "pipe"]
+)
+def test_an_output_that_cannot_be_written_is_refused_before_the_model(
+    engine: ScriptedEngine, tmp_path: Path, command: str, name: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    ran = steadyeval(command, EXAM, "--out", tmp_path / name, "--force")
+    assert isinstance(ran.exception, InputError)
+    assert not engine.closed
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("command", ["grade", "filter"])
+def test_the_exam_is_never_replaced_by_its_results(tmp_path: Path, command: str) -> None:
+    exam, link = tmp_path / "exam.jsonl", tmp_path / "link.jsonl"
+    exam.write_bytes(EXAM.read_bytes())
+    link.symlink_to(exam)
+    for out in (exam, link):
+        ran = steadyeval(command, exam, "--out", out, "--force")
+        assert isinstance(ran.exception, InputError)
+        assert "exam file itself" in str(ran.exception)
+    assert exam.read_bytes() == EXAM.read_bytes()
+
+
+@pytest.mark.usefixtures("engine")
+def test_results_are_written_before_the_graph_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "results.jsonl"
+    written: list[bool] = []
+    monkeypatch.setenv("STEADYEVAL_GRAPH", "bolt://127.0.0.1:1")
+    monkeypatch.setattr(
+        "service.ledger.GraphShipper.flush", lambda *_: written.append(out.exists())
+    )
+    ran = steadyeval("grade", EXAM, "--out", out)
+    assert ran.exit_code == 0, ran.output
+    assert written == [True]
 
 
 def test_filter_shows_what_it_would_remove_and_stores_nothing(
