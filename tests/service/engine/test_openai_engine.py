@@ -74,6 +74,7 @@ def open_engine(
     *,
     grade: str = "tiny",
     filtering: str = "tiny",
+    bare: str = "tiny",
     **settings: Any,
 ) -> OpenAIEngine:
     return OpenAIEngine(
@@ -83,7 +84,7 @@ def open_engine(
             Role.GRADE: RemoteModel(grade, "base"),
             Role.FILTER: RemoteModel(filtering, "base + lora"),
         },
-        base=grade,
+        base=bare,
         max_grade_tokens=NEW_TOKENS,
         justifies=True,
         retry_wait=0.001,
@@ -220,7 +221,7 @@ class TestChatPromptsOnTransformersServe:
         self, url: str, base: Path, tokenizer: PreTrainedTokenizerBase
     ) -> None:
         with pytest.raises(EngineError, match="set STEADYEVAL_ENGINE_PROMPTS=chat"):
-            open_engine(url, tokenizer, grade=str(base), filtering=str(base))
+            open_engine(url, tokenizer, grade=str(base), filtering=str(base), bare=str(base))
 
     def test_the_server_reads_what_we_expect_it_to(
         self, url: str, base: Path, tokenizer: PreTrainedTokenizerBase
@@ -237,7 +238,14 @@ class TestChatPromptsOnTransformersServe:
         self, url: str, base: Path, tokenizer: PreTrainedTokenizerBase
     ) -> None:
         with closing(
-            open_engine(url, tokenizer, grade=str(base), filtering=str(base), engine_prompts="chat")
+            open_engine(
+                url,
+                tokenizer,
+                grade=str(base),
+                filtering=str(base),
+                bare=str(base),
+                engine_prompts="chat",
+            )
         ) as engine:
             (filtered,) = engine.rewrite([PROMPT], role=Role.FILTER)
             (graded,) = engine.grade([GradeRequest(PROMPT, CHOICES)])
