@@ -25,6 +25,20 @@ QUESTION = Question(
 )
 
 
+TCP_QUESTION = Question(
+    exam_id="exam",
+    question_id="q1",
+    domain="Networking",
+    text="What is TCP?",
+    gold_answer="A reliable transport protocol.",
+    rubric="Names reliability.",
+    gold_type="factual",
+    gold_points=(Criterion("reliable", 10),),
+    banned_misconceptions=(),
+    scale=ScoreScale(1, 10),
+)
+
+
 def question(question_id: str = "q1", exam_id: str = "Tides") -> Question:
     return replace(QUESTION, question_id=question_id, exam_id=exam_id)
 

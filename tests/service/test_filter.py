@@ -17,23 +17,11 @@ from service.engine.base import (
     GradeRequest,
     Role,
 )
-from service.exam import Criterion, Question, ScoreScale
 from service.filter import VERSION, AnswerFilter, align
 from service.judgement import FinishReason
 from service.prompts import Prompt, quote
+from tests.service.exam_world import TCP_QUESTION as QUESTION
 
-QUESTION = Question(
-    exam_id="exam",
-    question_id="q1",
-    domain="Networking",
-    text="What is TCP?",
-    gold_answer="A reliable transport protocol.",
-    rubric="Names reliability.",
-    gold_type="factual",
-    gold_points=(Criterion("reliable", 10),),
-    banned_misconceptions=(),
-    scale=ScoreScale(1, 10),
-)
 MARKED = re.compile(r"\s*\[A\].*?\[/A\]", re.DOTALL)
 
 

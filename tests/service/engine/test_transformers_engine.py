@@ -17,26 +17,14 @@ from service.engine.grading import complete_and_score
 from service.engine.language_model import LanguageModel
 from service.engine.transformers_engine import TransformersEngine
 from service.errors import EngineError, ProfileError, PromptTooLongError
-from service.exam import Criterion, Question, ScoreScale
 from service.filter import AnswerFilter
 from service.judgement import FinishReason
 from service.model_store import AdapterFiles, ModelFiles, locate
 from service.profile import ModelProfile, load_profile
 from service.prompts import filter_prompt, grading_prompt
 from service.settings import Settings
+from tests.service.exam_world import TCP_QUESTION as QUESTION
 
-QUESTION = Question(
-    exam_id="exam",
-    question_id="q1",
-    domain="Networking",
-    text="What is TCP?",
-    gold_answer="A reliable transport protocol.",
-    rubric="Names reliability.",
-    gold_type="factual",
-    gold_points=(Criterion("reliable", 10),),
-    banned_misconceptions=(),
-    scale=ScoreScale(1, 10),
-)
 CHOICES = tuple(str(score) for score in range(1, 11))
 ANSWERS = [
     "TCP is reliable.",
