@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 
 from service.errors import ExamFileError, InputError, LineError
 from service.exam import ExamItem, Question
 from service.exam_record import ExamRecord
+from service.json_lines import Row, decode, json_rows, line_errors, parse_json, read_bytes
 
 _CSV_SUFFIXES = {".csv", ".tsv"}
 _JSONL_SUFFIXES = {".jsonl", ".ndjson"}
@@ -50,14 +50,6 @@ _QUESTION_COLUMNS = {
 
 
 @dataclass(frozen=True)
-class _Row:
-    """The fields of one answer, and the line where it starts."""
-
-    line: int
-    values: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class _Line:
     """An answer that is valid in itself."""
 
@@ -79,13 +71,9 @@ def read_exam(path: Path, *, max_answer_chars: int) -> list[ExamItem]:
     suffix = path.suffix.lower()
     if suffix not in _CSV_SUFFIXES | _JSONL_SUFFIXES:
         raise InputError(f"{path}: an exam file is named .jsonl or .csv")
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
     faults: list[LineError] = []
-    text = _decode(raw, faults)
-    rows = _csv_rows(text, faults) if suffix in _CSV_SUFFIXES else _jsonl_rows(text, faults)
+    text = decode(read_bytes(path), faults)
+    rows = _csv_rows(text, faults) if suffix in _CSV_SUFFIXES else json_rows(text, faults)
     lines = list(_valid_lines(rows, max_answer_chars, faults))
     faults += _contradictions(lines)
     if not lines and not faults:
@@ -95,41 +83,7 @@ def read_exam(path: Path, *, max_answer_chars: int) -> list[ExamItem]:
     return [line.item for line in lines]
 
 
-def _decode(raw: bytes, faults: list[LineError]) -> str:
-    """The file's text; empty, with a fault for each bad line, where it is not UTF-8."""
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        pass
-    for number, line in enumerate(raw.split(b"\n"), start=1):
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            reason = (
-                f"byte 0x{line[error.start]:02x} at position {error.start + 1} is not UTF-8; "
-                "save the file as UTF-8"
-            )
-            faults.append(LineError(number, None, reason))
-    return ""
-
-
-def _jsonl_rows(text: str, faults: list[LineError]) -> Iterator[_Row]:
-    # Only \n ends a line: JSON strings may hold U+2028 and other characters that break lines.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = _parse_json(line)
-        except (ValueError, RecursionError) as error:
-            faults.append(LineError(number, None, f"is not valid JSON: {error}"))
-            continue
-        if isinstance(record, dict):
-            yield _Row(number, record)
-        else:
-            faults.append(LineError(number, None, "is not a JSON object {…}"))
-
-
-def _csv_rows(text: str, faults: list[LineError]) -> Iterator[_Row]:
+def _csv_rows(text: str, faults: list[LineError]) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     header: list[str] | None = None
     start = 1
@@ -173,7 +127,7 @@ def _header_faults(header: list[str], line: int) -> list[LineError]:
     ]
 
 
-def _csv_row(line: int, cells: dict[str, str], faults: list[LineError]) -> Iterator[_Row]:
+def _csv_row(line: int, cells: dict[str, str], faults: list[LineError]) -> Iterator[Row]:
     values: dict[str, Any] = {}
     sound = True
     for name, cell in cells.items():
@@ -183,35 +137,26 @@ def _csv_row(line: int, cells: dict[str, str], faults: list[LineError]) -> Itera
             values[name] = cell
             continue
         try:
-            values[name] = _parse_json(cell)
+            values[name] = parse_json(cell)
         except (ValueError, RecursionError) as error:
             sound = False
             reason = f"write a number as 7.5 and a list as JSON in the cell: {error}"
             faults.append(LineError(line, name, reason))
     if sound:
-        yield _Row(line, values)
+        yield Row(line, values)
 
 
 def _valid_lines(
-    rows: Iterable[_Row], max_answer_chars: int, faults: list[LineError]
+    rows: Iterable[Row], max_answer_chars: int, faults: list[LineError]
 ) -> Iterator[_Line]:
     context = {"max_answer_chars": max_answer_chars}
     for row in rows:
         try:
             record = ExamRecord.model_validate(row.values, context=context)
         except ValidationError as error:
-            for fault in error.errors(include_url=False, include_input=False):
-                reason = fault["msg"].removeprefix("Value error, ")
-                faults.append(LineError(row.line, _column(fault["loc"]), reason))
+            faults += line_errors(row.line, error)
         else:
             yield _Line(row.line, record.to_item())
-
-
-def _column(location: tuple[int | str, ...]) -> str | None:
-    """`Gold_points[0][1]`: a column, and for lists the place in it."""
-    if not location:
-        return None
-    return str(location[0]) + "".join(f"[{part!r}]" for part in location[1:])
 
 
 def _contradictions(lines: list[_Line]) -> Iterator[LineError]:
@@ -246,20 +191,3 @@ def _contradictions(lines: list[_Line]) -> Iterator[LineError]:
                 f"is on line {twin} already"
             )
             yield LineError(line, "answer_id", reason)
-
-
-def _parse_json(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant)
-
-
-def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        names = [name for name, _ in pairs]
-        doubled = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {doubled!r} stands there twice")
-    return values
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
