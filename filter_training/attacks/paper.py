@@ -1,4 +1,4 @@
-"""The paper's four answer-side attacks (table 2) and where a student may put them."""
+"""The paper's four answer-side attacks (table 2)."""
 
 from __future__ import annotations
 

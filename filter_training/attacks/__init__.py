@@ -1,0 +1,67 @@
+"""Attacks on the grader in a student's answer: the paper's four texts and families around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from types import MappingProxyType
+
+from filter_training.attacks.classes import CLASSES
+from filter_training.attacks.family import Family
+from filter_training.attacks.hidden import HIDDEN
+from filter_training.attacks.languages import LANGUAGES
+from filter_training.attacks.obfuscated import OBFUSCATED
+from filter_training.attacks.paper import CLEAN, PAPER_ATTACKS, VARIANTS, attacked
+from filter_training.attacks.persuasion import PERSUASION
+from filter_training.attacks.placement import PLACEMENTS, halves, place, possible
+from filter_training.attacks.spoofing import SPOOFING
+from filter_training.attacks.tricks import TRICKS
+from filter_training.marked import Attack, Part
+from service.exam import Question
+
+__all__ = [
+    "CLEAN",
+    "FAMILIES",
+    "PAPER_ATTACKS",
+    "PLACEMENTS",
+    "VARIANTS",
+    "Family",
+    "attacked",
+    "make_attack",
+]
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {
+        family.name: family
+        for family in (
+            *CLASSES,
+            *SPOOFING,
+            *HIDDEN,
+            *OBFUSCATED,
+            *LANGUAGES,
+            *PERSUASION,
+            *TRICKS,
+        )
+    }
+)
+"""attack_type → family."""
+
+
+def make_attack(family: str, question: Question, answer: str, random: Random, part: Part) -> Attack:
+    """`answer` with an attack of the family in it.
+
+    Args:
+        family: a name in `FAMILIES`.
+        question: what the answer is to; its best score is what an order may ask for.
+        answer: the honest answer; may be empty.
+        random: decides everything else; the same state makes the same attack.
+        part: where wording, language and carrier are drawn from.
+    """
+    made = FAMILIES[family]
+    order = made.compose(question, random, part)
+    allowed = possible(answer, order.text, divisible=order.divisible)
+    weights = {name: weight for name, weight in made.placements.items() if name in allowed}
+    placement = random.choices(list(weights), list(weights.values()))[0]
+    orders = halves(order.text, random) if placement == "split" else (order.text,) * 2
+    marked = place(answer, orders, placement, random)
+    return Attack(marked, family, part, placement, order.carrier, order.language)
