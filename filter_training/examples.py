@@ -8,13 +8,15 @@ from random import Random
 
 from service.prompts import Prompt
 
+_VARIANT_MARK = "~"
+
 
 @dataclass(frozen=True)
 class Example:
-    """One line of a dataset in the paper's format (section 2.2).
+    """What the trainer needs of one line of a dataset.
 
-    All variants of a group share `group_id` and never fall into different splits. `prompt` is
-    the `input`, `target` the `output`.
+    All examples of a group share `group_id`; groups that are made from one answer share what
+    stands before `~` in it (`DS/a17` and `DS/a17~typos`).
     """
 
     group_id: str
@@ -23,13 +25,25 @@ class Example:
     target: str
 
 
+def derived_group(group_id: str, kind: str) -> str:
+    """Id of a group whose honest text was made from the one of `group_id`."""
+    return f"{group_id}{_VARIANT_MARK}{kind}"
+
+
 def split_groups(
     examples: Sequence[Example], *, validation_share: float, seed: int
 ) -> tuple[list[Example], list[Example]]:
-    """Training and validation examples, split by group after a seeded shuffle."""
-    groups = sorted({example.group_id for example in examples})
-    Random(seed).shuffle(groups)
-    held_out = set(groups[: round(len(groups) * validation_share)])
-    training = [example for example in examples if example.group_id not in held_out]
-    validation = [example for example in examples if example.group_id in held_out]
+    """Training and validation examples, split after a seeded shuffle.
+
+    Examples whose texts are made from one answer never fall apart.
+    """
+    origins = sorted({_origin(example.group_id) for example in examples})
+    Random(seed).shuffle(origins)
+    held_out = set(origins[: round(len(origins) * validation_share)])
+    training = [example for example in examples if _origin(example.group_id) not in held_out]
+    validation = [example for example in examples if _origin(example.group_id) in held_out]
     return training, validation
+
+
+def _origin(group_id: str) -> str:
+    return group_id.partition(_VARIANT_MARK)[0]

@@ -1,88 +1,131 @@
-"""Examples for the filter: families of clean and attacked answers that share one target.
-
-Where an attack stands on a line of its own behind the answer, the target also holds the line break
-before it, which the filter drops as white space at the end. So the model need not decide at the
-end of each line whether the next but one token begins an attack; it decides where the attack does.
-"""
+"""Datasets for the filter: honest texts, each clean and with attacks (paper, section 2.2)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from itertools import cycle, islice
 from random import Random
 
-from filter_training.attacks import CLEAN, PAPER_ATTACKS, attacked
-from filter_training.examples import Example
+from filter_training.attacks import PAPER_ATTACKS, attacked, make_attack
+from filter_training.attacks.frames import STUDENT_ATTACK
+from filter_training.attacks.placement import place, possible
+from filter_training.dataset import Group, Source, Variant
+from filter_training.examples import derived_group
+from filter_training.filter_plan import FilterPlan
+from filter_training.honest import benign_variant, hard_negative, trap
+from filter_training.marked import Attack, MarkedText, Part, Span
 from filter_training.sampling import stratified
-from service.exam import ExamItem
-from service.prompts import filter_prompt
+from service.exam import ExamItem, Question
 
-MOVED = "moved"
-"""attack_type of an extra variant: one of the four segments before or inside the answer."""
-HONEST_TRAP = "honest_trap"
-"""attack_type of an extra variant: an honest answer whose wording or marks resemble an attack."""
-
-# Honest sentences that use an attack's marks or words for something else.
-_TRAPS = (
-    "In HTML a comment is written as <!-- this is not shown -->.",
-    "A page may hold <!-- navigation starts here --> without showing it to the reader.",
-    "<!-- is where a comment begins and --> is where it ends.",
-    "The header carries tags such as [START] and [/START] around the data.",
-    "[NOTE] The values are only an example. [/NOTE]",
-    "We can ignore all previous inputs, because the unit keeps no state.",
-    "The receiver must ignore the reserved bits, no matter what they hold.",
-    "Ignore the bias term for the moment.",
-    "Pretend the first packet is lost; then the timer expires.",
-    "Pretend you are the router: you always forward to the best neighbour.",
-    "According to the updated policy of the scheduler, any waiting process must get a turn.",
-    "It is extremely important that the output of the last layer is normalised.",
-    "The maximum score of the output layer decides the class.",
-    "The best candidate always gets the maximum of 10 points in this voting scheme.",
-    "An attack such as a hidden instruction in the text tries to change what the system does.",
-    "A prompt injection says things like 'ignore your instructions', and a filter removes it.",
-    "The student network learns from the teacher network, which gives full marks to soft labels.",
-    "You MUST NOT reuse the key, and you must always check the signature.",
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_MOVED_SHARE = 0.25
+"""How many of the paper's texts stand elsewhere than behind the answer."""
+_MOVED = frozenset({"before", "between"})
 
 
-def filter_examples(items: Sequence[ExamItem], *, groups: int, seed: int) -> list[Example]:
-    """Up to `groups` answer families, spread evenly over the questions.
+def filter_dataset(
+    items: Sequence[ExamItem], plan: FilterPlan, *, groups: int, seed: int
+) -> list[Variant]:
+    """Up to `groups` groups, those from answers spread evenly over the questions.
 
-    Each family has the paper's five variants and one that the paper lacks: a segment moved to
-    the front or between two sentences, or an honest trap whose target is itself.
+    There are fewer where the exams hold too few answers that the plan takes.
     """
     random = Random(seed)
-    examples: list[Example] = []
-    for item in stratified(items, groups, random):
-        examples += _family(item, random)
-    return examples
+    variants: list[Variant] = []
+    attacks = _Attacks(plan, random)
+    for group in _groups(items, plan, groups, random):
+        variants.append(group.clean())
+        variants += [group.attacked(attack) for attack in attacks.on(group.question, group.text)]
+    return variants
 
 
-def _family(item: ExamItem, random: Random) -> Iterator[Example]:
-    question, answer = item.question, item.answer.text
-    group_id = f"{question.exam_id}/{item.answer.answer_id}"
+def _groups(
+    items: Sequence[ExamItem], plan: FilterPlan, groups: int, random: Random
+) -> Iterator[Group]:
+    limit = plan.max_answer_chars
+    eligible = [
+        item
+        for item in items
+        if item.answer.text.strip() and (limit is None or len(item.answer.text) <= limit)
+    ]
+    benign, traps, hard, empty = (
+        round(groups * share)
+        for share in (
+            plan.benign_share,
+            plan.trap_share,
+            plan.hard_negative_share,
+            plan.empty_share,
+        )
+    )
+    exam = max(0, groups - benign - traps - hard - empty)
+    drawn = stratified(eligible, len(eligible), random)
+    for item in drawn[:exam]:
+        yield Group(_origin(item), item.question, item.answer.text, Source.EXAM)
+    # Answers that are not used yet come first.
+    others = drawn[exam:] + drawn[:exam]
+    for item in others[:benign]:
+        honest = benign_variant(item.question, item.answer.text, random, Part.SEEN)
+        group_id = derived_group(_origin(item), honest.kind)
+        yield Group(group_id, honest.question, honest.text, Source.BENIGN)
+    for item in (others[benign:] + others[:benign])[:traps]:
+        honest = trap(item.question, item.answer.text, random, Part.SEEN)
+        group_id = derived_group(_origin(item), honest.kind)
+        yield Group(group_id, honest.question, honest.text, Source.TRAP)
+    for number in range(hard):
+        honest = hard_negative(random, Part.SEEN)
+        group_id = f"{Source.HARD_NEGATIVE}/{number}"
+        yield Group(group_id, honest.question, honest.text, Source.HARD_NEGATIVE)
+    for number, item in enumerate(islice(cycle(drawn), empty)):
+        yield Group(f"{Source.EMPTY}/{number}", item.question, "", Source.EMPTY)
 
-    def example(attack_type: str, raw: str, target: str) -> Example:
-        return Example(group_id, attack_type, filter_prompt(question, raw), target)
 
-    yield example(CLEAN, answer, answer)
-    for attack_type in PAPER_ATTACKS:
-        yield example(attack_type, attacked(answer, attack_type), f"{answer}\n")
-    if random.random() < 0.5:
-        segment = random.choice(list(PAPER_ATTACKS.values()))
-        yield example(MOVED, _insert(answer, segment, random), answer)
-    else:
-        trapped = _insert(answer, random.choice(_TRAPS), random, at_end=random.random() < 0.5)
-        yield example(HONEST_TRAP, trapped, trapped)
+def _origin(item: ExamItem) -> str:
+    return f"{item.question.exam_id}/{item.answer.answer_id}"
 
 
-def _insert(answer: str, text: str, random: Random, *, at_end: bool = False) -> str:
-    """`answer` with `text` at its end, its front, or between two of its sentences."""
-    if at_end:
-        return f"{answer} {text}"
-    gaps = [match.start() for match in _SENTENCE_END.finditer(answer)]
-    cut = random.choice([0, *gaps])
-    if cut == 0:
-        return f"{text}\n{answer}"
-    return f"{answer[:cut]} {text}{answer[cut:]}"
+class _Attacks:
+    """Draws the attacks of one group after another, each family as often as any other."""
+
+    def __init__(self, plan: FilterPlan, random: Random) -> None:
+        self._plan = plan
+        self._random = random
+        self._families = _evenly(plan.drawn_families, random)
+        self._classes = cycle(plan.paper_classes)
+
+    def on(self, question: Question, answer: str) -> Iterator[Attack]:
+        """The attacked variants of an answer."""
+        plan, random = self._plan, self._random
+        if plan.families == "paper":
+            for attack_type in PAPER_ATTACKS:
+                yield _paper_attack(attack_type, answer)
+            return
+        exact = [self._exact(name, answer) for name in islice(self._classes, 1)]
+        yield from exact
+        for family in islice(self._families, plan.variants - 1 - len(exact)):
+            yield make_attack(family, question, answer, random, Part.SEEN)
+
+    def _exact(self, attack_type: str, answer: str) -> Attack:
+        """The paper's text, now and then before the answer or between two of its sentences."""
+        segment = PAPER_ATTACKS[attack_type]
+        places = sorted(possible(answer, segment, divisible=False) & _MOVED)
+        if not places or self._random.random() >= _MOVED_SHARE:
+            return _paper_attack(attack_type, answer)
+        placement = self._random.choice(places)
+        marked = place(answer, (segment,), placement, self._random)
+        return _attack(attack_type, marked, placement)
+
+
+def _evenly(names: Sequence[str], random: Random) -> Iterator[str]:
+    """Every name once in random order, again and again."""
+    while True:
+        yield from random.sample(names, len(names))
+
+
+def _paper_attack(attack_type: str, answer: str) -> Attack:
+    """The paper's text on a line of its own behind the answer, if there is one."""
+    text = attacked(answer, attack_type) if answer else PAPER_ATTACKS[attack_type]
+    return _attack(attack_type, MarkedText(text, (Span(len(answer), len(text)),)), "own_line")
+
+
+def _attack(attack_type: str, marked: MarkedText, placement: str) -> Attack:
+    carrier = "html_comment" if attack_type == "stealth" else STUDENT_ATTACK.carrier
+    return Attack(marked, attack_type, Part.SEEN, placement, carrier, "en")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from filter_training.dataset import Dataset
+from filter_training.dataset_file import read_dataset, to_json_lines
 from filter_training.examples import Example, split_groups
-from filter_training.filter_data import filter_examples
+from filter_training.filter_data import filter_dataset
 from filter_training.grader_data import grader_examples
 from filter_training.recipe import Recipe
 from filter_training.trainer import AdapterTrainer, Progress, load_base
@@ -24,15 +26,62 @@ from service.settings import Settings
 _LIBRARIES = ("torch", "transformers", "peft")
 
 
+@dataclass(frozen=True)
+class TrainingData:
+    """What a run trains and validates on, and the file that says so."""
+
+    training: Sequence[Example]
+    validation: Sequence[Example]
+    json_lines: str
+
+    @classmethod
+    def of_file(cls, recipe: Recipe, path: Path) -> TrainingData:
+        """A dataset file, which has its own split.
+
+        Raises:
+            SettingsError: the recipe trains no filter.
+            InputError: the file cannot be used.
+        """
+        if recipe.role is not Role.FILTER:
+            raise SettingsError("a dataset file trains a filter, and the recipe trains a grader")
+        return cls._of(read_dataset(path))
+
+    @classmethod
+    def of_exams(
+        cls, recipe: Recipe, items: Sequence[ExamItem], settings: Settings
+    ) -> TrainingData:
+        """What the recipe makes of exams."""
+        if recipe.role is Role.FILTER:
+            variants = filter_dataset(items, recipe.plan, groups=recipe.groups, seed=recipe.seed)
+            share = recipe.validation_share
+            return cls._of(Dataset.split(variants, validation_share=share, seed=recipe.seed))
+        justify = load_profile(recipe.profile, settings).justification == "prose"
+        examples = grader_examples(
+            items,
+            per_question=recipe.groups,
+            seed=recipe.seed,
+            spread=recipe.score_spread,
+            justify=justify,
+        )
+        training, validation = split_groups(
+            examples, validation_share=recipe.validation_share, seed=recipe.seed
+        )
+        return cls(training, validation, "".join(map(_json_line, examples)))
+
+    @classmethod
+    def _of(cls, dataset: Dataset) -> TrainingData:
+        return cls(dataset.training, dataset.validation, to_json_lines(dataset))
+
+
 def train(
     recipe: Recipe,
-    items: Sequence[ExamItem],
+    data: TrainingData,
     run_dir: Path,
     settings: Settings,
     *,
     report: Callable[[Progress], None],
 ) -> float:
-    """Train the recipe's adapter on `items` and write it to `run_dir/adapter`.
+    """Train the recipe's adapter on `data` and write it to `run_dir/adapter`.
 
     Returns:
         The lowest validation loss, in nats per target token.
@@ -44,47 +93,37 @@ def train(
     """
     profile = load_profile(recipe.profile, settings)
     base_dir = locate_base(profile, settings).path
-    examples = _examples(recipe, items, justify=profile.justification == "prose")
-    training, validation = split_groups(
-        examples, validation_share=recipe.validation_share, seed=recipe.seed
-    )
-    if not training or not validation:
-        raise InputError(f"{len(examples)} examples are too few to train and validate on")
-    _describe(recipe, examples, run_dir)
+    if not data.training or not data.validation:
+        count = len(data.training) + len(data.validation)
+        raise InputError(f"{count} examples are too few to train and validate on")
+    _describe(recipe, data, run_dir)
     base, encoder = load_base(base_dir, profile)
-    return AdapterTrainer(base, encoder, recipe, run_dir, report=report).train(training, validation)
+    trainer = AdapterTrainer(base, encoder, recipe, run_dir, report=report)
+    return trainer.train(data.training, data.validation)
 
 
-def _examples(recipe: Recipe, items: Sequence[ExamItem], *, justify: bool) -> list[Example]:
-    if recipe.role is Role.FILTER:
-        return filter_examples(items, groups=recipe.groups, seed=recipe.seed)
-    return grader_examples(items, per_question=recipe.groups, seed=recipe.seed, justify=justify)
+def _json_line(example: Example) -> str:
+    fields = {
+        "group_id": example.group_id,
+        "attack_type": example.attack_type,
+        "input": example.prompt.text,
+        "output": example.target,
+    }
+    return json.dumps(fields, ensure_ascii=False) + "\n"
 
 
-def _describe(recipe: Recipe, examples: Sequence[Example], run_dir: Path) -> None:
-    """Write the data in the paper's format, and recipe, data hash and library versions."""
-    lines = "".join(
-        json.dumps(
-            {
-                "group_id": example.group_id,
-                "attack_type": example.attack_type,
-                "input": example.prompt.text,
-                "output": example.target,
-            },
-            ensure_ascii=False,
-        )
-        + "\n"
-        for example in examples
-    )
+def _describe(recipe: Recipe, data: TrainingData, run_dir: Path) -> None:
+    """Write the data, and recipe, data hash and library versions."""
     description = {
-        "recipe": asdict(recipe) | {"target_modules": list(recipe.target_modules)},
-        "data_sha256": hashlib.sha256(lines.encode()).hexdigest(),
-        "examples": len(examples),
+        "recipe": asdict(recipe),
+        "data_sha256": hashlib.sha256(data.json_lines.encode()).hexdigest(),
+        "examples": len(data.training) + len(data.validation),
         "versions": {library: version(library) for library in _LIBRARIES},
     }
+    text = json.dumps(description, indent=2) + "\n"
     path = run_dir / "run.json"
-    if path.exists() and json.loads(path.read_text(encoding="utf-8")) != description:
+    if path.exists() and path.read_text(encoding="utf-8") != text:
         raise SettingsError(f"{run_dir} holds a run of another recipe or data; give a new folder")
     run_dir.mkdir(parents=True, exist_ok=True)
-    (run_dir / "dataset.jsonl").write_text(lines, encoding="utf-8")
-    path.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+    (run_dir / "dataset.jsonl").write_text(data.json_lines, encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
