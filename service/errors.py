@@ -10,6 +10,7 @@ SteadyEvalError
 ├── ModelError                 a model profile cannot be used
 │   ├── ProfileError           the profile file itself is wrong
 │   ├── MissingWeightsError    weights or adapter are not there (says what to run)
+│   ├── TermsError             the terms of the weights have not been accepted (says how)
 │   ├── FetchError             weights cannot be had from where they are published
 │   ├── HashMismatchError      a file is not the one that was published
 │   └── CanaryError            the loaded filter does not filter
@@ -106,6 +107,10 @@ class ProfileError(ModelError):
 
 class MissingWeightsError(ModelError):
     """Weights or an adapter are not there; the text names the command that brings them."""
+
+
+class TermsError(ModelError):
+    """The terms that weights come under have not been accepted; the text says how to."""
 
 
 class FetchError(ModelError):

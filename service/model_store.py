@@ -18,17 +18,19 @@ from filelock import FileLock
 
 from service.download import Progress, download_hub, download_package
 from service.engine.base import Role
-from service.errors import FetchError, HashMismatchError, MissingWeightsError
+from service.errors import FetchError, HashMismatchError, MissingWeightsError, TermsError
 from service.manifest import MANIFEST_FILE, Manifest, hash_file, model_files
 from service.profile import (
     BaseSource,
     FolderBase,
     HubBase,
     ModelProfile,
+    Terms,
     user_profiles_dir,
 )
 from service.resources import models_dir
 from service.settings import Settings
+from service.terms import is_accepted, record_acceptance
 
 _ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model")
@@ -123,17 +125,46 @@ def missing_adapters(profile: ModelProfile) -> Mapping[Role, str]:
     }
 
 
+def terms_to_accept(profile: ModelProfile, settings: Settings) -> Terms | None:
+    """The terms that somebody has to accept before the base of `profile` is fetched, if any."""
+    if profile.terms is None or is_accepted(profile.terms, _terms_file(profile, settings)):
+        return None
+    return profile.terms
+
+
+def accept_terms(profile: ModelProfile, settings: Settings) -> None:
+    """Remember beside the base of `profile` that its terms were accepted.
+
+    Raises:
+        FetchError: it cannot be written down.
+    """
+    if profile.terms is None:
+        return
+    file = _terms_file(profile, settings)
+    try:
+        record_acceptance(profile.terms, file)
+    except OSError as error:
+        raise FetchError(f"cannot write to {file} that terms were accepted: {error}") from error
+
+
 def fetch_base(
     profile: ModelProfile, settings: Settings, progress: Progress = lambda *_: None
 ) -> BaseFiles:
     """Bring the base model of `profile` if it is not there. Safe to kill and to run twice at once.
 
     Raises:
+        TermsError: its terms have not been accepted.
         FetchError: the base cannot be had from its source.
         HashMismatchError: what came is not what was published.
     """
     if isinstance(profile.base, FolderBase):
         return locate_base(profile, settings)
+    if terms := terms_to_accept(profile, settings):
+        raise TermsError(
+            f"the base model of profile {profile.name} comes under the {terms.title}: read them at "
+            f"{terms.url} and, if you accept them, run "
+            f"`{_fetch_command(profile, settings)} --accept-terms`"
+        )
     folder = _base_dir(profile, settings)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -252,6 +283,10 @@ def _manifest_file(profile: ModelProfile, settings: Settings) -> Path:
     if isinstance(profile.base, FolderBase):
         return settings.models_dir / f"{_store_name(profile)}.json"
     return _base_dir(profile, settings) / MANIFEST_FILE
+
+
+def _terms_file(profile: ModelProfile, settings: Settings) -> Path:
+    return settings.models_dir / f"{_store_name(profile)}.terms.json"
 
 
 def _store_name(profile: ModelProfile) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -63,21 +63,46 @@ class FolderBase:
 
 
 @validated_dataclass(frozen=True, config=_STRICT)
-class PackageBase:
-    """A GGUF file inside the wheel of a PyPI package; it is dequantised once."""
+class PackageMember:
+    """A file inside the wheel of a PyPI package."""
 
     package: Text
     version: Text
     member: Text
-    """Path of the GGUF file in the wheel."""
+    """Path of the file in the wheel."""
+
+
+@validated_dataclass(frozen=True, config=_STRICT)
+class PackageBase(PackageMember):
+    """A GGUF file inside the wheel of a PyPI package, or of several; it is dequantised once."""
+
     sha256: Sha256
     """Hash of the GGUF file."""
+    more: tuple[PackageMember, ...] = field(default=(), repr=False)
+    """The file's further parts, where it is too large for one package."""
+
+    @property
+    def members(self) -> tuple[PackageMember, ...]:
+        """All parts of the GGUF file, in order."""
+        return (self, *self.more)
 
     def __str__(self) -> str:
-        return f"{self.package} {self.version}: {PurePosixPath(self.member).name}"
+        name = f"{self.package} {self.version}: {PurePosixPath(self.member).name}"
+        return f"{name} and {len(self.more)} more" if self.more else name
 
 
 BaseSource = HubBase | FolderBase | PackageBase
+
+
+@validated_dataclass(frozen=True, config=_STRICT)
+class Terms:
+    """What whoever fetches a base model has to agree to first."""
+
+    title: Text
+    url: Annotated[str, StringConstraints(pattern=r"^https://\S+$")]
+    """Where they can be read."""
+    notice: Text
+    """The notice that has to go with the model."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +113,7 @@ class ModelProfile:
         name: the name of the profile's folder.
         folder: where `profile.toml` lies.
         base: where the base model comes from.
+        terms: what has to be agreed to before the base is fetched, if anything.
         chat_template: None for the tokenizer's own.
         adapters: folders of PEFT adapters, which may not exist yet; no `grade` adapter means
             that the base model grades.
@@ -102,6 +128,7 @@ class ModelProfile:
     name: str
     folder: Path
     base: BaseSource
+    terms: Terms | None
     chat_template: str | None
     adapters: Mapping[Role, Path]
     recipes: Mapping[Role, str]
@@ -118,6 +145,7 @@ class _BaseTable(BaseModel):
     hub: HubBase | None = None
     folder: Path | None = None
     package: PackageBase | None = None
+    terms: Terms | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> _BaseTable:
@@ -153,6 +181,7 @@ class _ProfileFile(BaseModel):
             name=folder.name,
             folder=folder,
             base=self.base.source(folder),
+            terms=self.base.terms,
             chat_template=self.chat_template or None,
             adapters={role: folder / path for role, path in self.adapters.items()},
             recipes=self.recipes,

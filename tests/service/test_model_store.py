@@ -1,22 +1,37 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from service.engine.base import Role
-from service.errors import FetchError, HashMismatchError, MissingWeightsError
-from service.model_store import check, fetch_base, locate, locate_base
-from service.profile import ModelProfile, load_profile
+from service.errors import FetchError, HashMismatchError, MissingWeightsError, TermsError
+from service.model_store import (
+    accept_terms,
+    check,
+    fetch_base,
+    locate,
+    locate_base,
+    terms_to_accept,
+)
+from service.profile import ModelProfile, PackageBase, load_profile
 from service.settings import Settings
 from tests import fake_hub, tiny_package
 
+_TERMS = """
+[base.terms]
+title = 'Tiny Terms'
+url = 'https://x.org/terms'
+notice = 'Tiny comes under the Tiny Terms'
+"""
 _KNOBS = "justification = 'none'\nmax_grade_tokens = 8\nprovisional = true\n"
 
 
@@ -39,10 +54,10 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel of a package that holds a tiny model."""
+    """A folder with the wheels of packages that hold a tiny model."""
     folder = tmp_path_factory.mktemp("published")
     tiny_package.write_gguf(folder / "tiny.gguf")
-    tiny_package.write_wheel(folder, folder / "tiny.gguf")
+    tiny_package.write_wheels(folder, folder / "tiny.gguf")
     return folder
 
 
@@ -60,6 +75,20 @@ def package_base(sha256: str, version: str = "1.0", member: str = tiny_package.M
         f"[base.package]\npackage = 'tiny-gguf'\nversion = '{version}'\n"
         f"member = '{member}'\nsha256 = '{sha256}'\n"
     )
+
+
+@pytest.fixture
+def split(package: ModelProfile, tmp_path: Path) -> ModelProfile:
+    """A profile whose base is the same file, but in several packages."""
+    assert isinstance(package.base, PackageBase)
+    parts = [
+        f"package = 'tiny-gguf-part{number + 1}'\nversion = '1.0'\n"
+        f"member = '{tiny_package.MEMBER}'\n"
+        for number in range(tiny_package.PARTS)
+    ]
+    first = f"[base.package]\n{parts[0]}sha256 = '{package.base.sha256}'\n"
+    more = [f"[[base.package.more]]\n{part}" for part in parts[1:]]
+    return write_profile(tmp_path / "split", "".join([first, *more]))
 
 
 def visible(folder: Path) -> list[str]:
@@ -80,10 +109,71 @@ def test_a_package_becomes_a_model_that_loads(package: ModelProfile, settings: S
     assert tokenizer.decode(tokenizer("he said")["input_ids"]) == "he said"
     model = AutoModelForCausalLM.from_pretrained(base.path)
     assert model.dtype.itemsize == 2
-    assert list(steps) == ["download tiny-gguf", "unpack", "dequantise", "hash"]
-    for step in ("unpack", "hash"):
+    assert list(steps) == ["download tiny-gguf", "unpack tiny-gguf", "dequantise", "hash"]
+    for step in ("unpack tiny-gguf", "hash"):
         done, total = steps[step]
         assert done == total
+
+
+def test_a_model_in_several_packages(
+    package: ModelProfile, split: ModelProfile, settings: Settings
+) -> None:
+    steps: dict[str, None] = {}
+    base = fetch_base(split, settings, lambda step, *_: steps.setdefault(step))
+
+    assert visible(settings.models_dir) == [base.path.name]
+    assert [step for step in steps if step.startswith("unpack")] == [
+        f"unpack tiny-gguf-part{number + 1}" for number in range(tiny_package.PARTS)
+    ]
+    whole = fetch_base(package, settings)
+    assert whole.path != base.path
+    assert whole.sha256 == base.sha256
+
+
+def test_parts_in_the_wrong_order_are_not_the_published_file(
+    split: ModelProfile, settings: Settings
+) -> None:
+    assert isinstance(split.base, PackageBase)
+    wrong = replace(split, base=replace(split.base, more=tuple(reversed(split.base.more))))
+    with pytest.raises(HashMismatchError, match="was published"):
+        fetch_base(wrong, settings)
+    assert visible(settings.models_dir) == []
+
+
+def test_nothing_is_fetched_before_its_terms_are_accepted(
+    package: ModelProfile, settings: Settings
+) -> None:
+    assert isinstance(package.base, PackageBase)
+    text = package_base(package.base.sha256) + _TERMS
+    profile = write_profile(package.folder, text)
+    assert profile.terms is not None
+    with pytest.raises(
+        TermsError, match=r"Tiny Terms: read them at https://x\.org/terms .*tiny --accept-terms`"
+    ):
+        fetch_base(profile, settings)
+    assert not settings.models_dir.exists()
+
+    assert terms_to_accept(profile, settings) == profile.terms
+    accept_terms(profile, settings)
+    assert terms_to_accept(profile, settings) is None
+    base = fetch_base(profile, settings)
+
+    terms_file = f"{base.path.name}.terms.json"
+    assert visible(settings.models_dir) == [base.path.name, terms_file]
+    recorded = json.loads((settings.models_dir / terms_file).read_text(encoding="utf-8"))
+    assert recorded["terms"]["title"] == "Tiny Terms"
+    shutil.rmtree(base.path)
+    assert fetch_base(profile, settings) == base
+
+
+def test_other_terms_are_asked_for_anew(package: ModelProfile, settings: Settings) -> None:
+    assert isinstance(package.base, PackageBase)
+    text = package_base(package.base.sha256) + _TERMS
+    accept_terms(write_profile(package.folder, text), settings)
+    changed = write_profile(package.folder, text.replace("/terms", "/terms-2"))
+    assert terms_to_accept(changed, settings) == changed.terms
+    with pytest.raises(TermsError):
+        fetch_base(changed, settings)
 
 
 def test_a_second_fetch_does_nothing(package: ModelProfile, settings: Settings) -> None:
@@ -143,7 +233,7 @@ def start_fetch(
     )
 
 
-@pytest.mark.parametrize("step", [pytest.param("unpack", marks=pytest.mark.slow), "hash"])
+@pytest.mark.parametrize("step", [pytest.param("unpack tiny-gguf", marks=pytest.mark.slow), "hash"])
 def test_a_killed_fetch_leaves_no_half_model(
     package: ModelProfile, settings: Settings, step: str
 ) -> None:

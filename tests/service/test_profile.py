@@ -49,7 +49,19 @@ def test_the_embedded_profile(settings: Settings) -> None:
     assert profile.provisional
 
 
-@pytest.mark.parametrize("name", ["mistral-7b", "smollm2-135m"])
+def test_the_second_embedded_profile_comes_under_terms(settings: Settings) -> None:
+    profile = load_profile("gemma3-270m", settings)
+    assert isinstance(profile.base, PackageBase)
+    assert len(profile.base.members) == 4
+    assert profile.terms is not None
+    assert profile.terms.title == "Gemma Terms of Use"
+    note = (profile.folder / "LICENSE-NOTE.md").read_text(encoding="utf-8")
+    for said in (profile.terms.title, profile.terms.url, profile.terms.notice):
+        assert said in " ".join(note.split())
+    assert profile.provisional
+
+
+@pytest.mark.parametrize("name", ["gemma3-270m", "mistral-7b", "smollm2-135m"])
 def test_every_adapter_has_a_recipe_for_its_role(name: str, settings: Settings) -> None:
     profile = load_profile(name, settings)
     assert profile.recipes.keys() == profile.adapters.keys()
@@ -71,7 +83,7 @@ def test_a_name_is_never_a_folder_of_the_working_directory(
 ) -> None:
     write(tmp_path / "mine", _KNOBS + _BASE)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ProfileError, match="mistral-7b, smollm2-135m"):
+    with pytest.raises(ProfileError, match="gemma3-270m, mistral-7b, smollm2-135m"):
         load_profile("mine", settings)
     assert load_profile("./mine", settings).name == "mine"
 
@@ -92,6 +104,10 @@ def test_a_profile_of_ones_own_shadows_none(settings: Settings) -> None:
         (_KNOBS + "[base.hub]\nrepo = 'a/b'\nrevision = 'main'", "base.hub.revision"),
         (_KNOBS + f"[base.hub]\nrepo = 'nobody'\nrevision = '{_COMMIT}'", "base.hub.repo"),
         (_KNOBS + "[base.package]\npackage='a'\nversion='1'\nmember='m'", "base.package.sha256"),
+        (
+            _KNOBS + _BASE + "[base.terms]\ntitle='t'\nurl='ftp://x'\nnotice='n'",
+            "base.terms.url",
+        ),
         ("colour = 'red'\n" + _KNOBS + _BASE, "colour"),
         (_KNOBS.replace("8", "'8'") + _BASE, "max_grade_tokens"),
         (_KNOBS.replace("true", "1") + _BASE, "provisional"),
@@ -142,7 +158,7 @@ def test_a_written_profile_reads_back(tmp_path: Path, settings: Settings) -> Non
     assert written.adapters == {Role.FILTER: adapter}
     assert written.max_grade_tokens == 256
     assert written.provisional
-    assert profile_names(settings) == ["mine", "mistral-7b", "smollm2-135m"]
+    assert profile_names(settings) == ["gemma3-270m", "mine", "mistral-7b", "smollm2-135m"]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +179,7 @@ def test_a_profile_that_cannot_be_written_leaves_nothing(
         write_profile(
             name, settings, base=base, revision=revision, adapters={}, justification="none"
         )
-    assert profile_names(settings) == ["mistral-7b", "smollm2-135m"]
+    assert profile_names(settings) == ["gemma3-270m", "mistral-7b", "smollm2-135m"]
     write_profile(
         "mine",
         settings,

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from service.cli.models import models_app
-from service.errors import FetchError, MissingWeightsError, ProfileError
+from service.errors import FetchError, MissingWeightsError, ProfileError, TermsError
 from service.settings import Settings
 
 _COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -51,6 +55,62 @@ def test_fetch_names_a_missing_adapter(tiny_profile_dir: Path, tmp_path: Path) -
     base = str(tiny_profile_dir / "base")
     run("add", "mine", "--base", base, "--filter-adapter", str(empty))
     assert "the filter adapter is missing; copy a PEFT adapter there" in run("fetch", "mine")
+
+
+def terms_profile(folder: Path) -> str:
+    """A profile whose base comes under terms, from a hub that is not there."""
+    folder.mkdir()
+    (folder / "profile.toml").write_text(
+        "justification = 'none'\nmax_grade_tokens = 8\nprovisional = true\n"
+        f"[base.hub]\nrepo = 'org/model'\nrevision = '{_COMMIT}'\n"
+        "[base.terms]\ntitle = 'Tiny Terms'\nurl = 'https://x.org/terms'\nnotice = 'Mind them'\n",
+        encoding="utf-8",
+    )
+    return str(folder)
+
+
+def test_a_script_says_that_it_accepts_the_terms(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    profile = terms_profile(tmp_path / "tiny")
+    with pytest.raises(TermsError, match=r"https://x\.org/terms .* --accept-terms"):
+        run("fetch", profile)
+    assert not home.exists()
+    with pytest.raises(FetchError, match="org/model"):
+        run("fetch", profile, "--accept-terms")
+    with pytest.raises(FetchError, match="org/model"):
+        run("fetch", profile)
+
+
+@pytest.mark.parametrize(("answer", "accepted"), [("y", True), ("n", False), ("", False)])
+def test_the_terms_are_shown_and_asked_for_at_a_terminal(
+    home: Path, tmp_path: Path, answer: str, accepted: bool
+) -> None:
+    terminal, beside = pty.openpty()
+    with os.fdopen(terminal, "w") as keyboard:
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from service.cli import main; main()", "models", "fetch"],
+            stdin=beside,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={
+                **os.environ,
+                "STEADYEVAL_PROFILE": terms_profile(tmp_path / "tiny"),
+                "HF_ENDPOINT": "http://127.0.0.1:9",
+            },
+        )
+        os.close(beside)
+        keyboard.write(f"{answer}\n")
+        keyboard.flush()
+        said = process.communicate()[0]
+    for shown in ("Mind them", "https://x.org/terms", "Do you accept the Tiny Terms?"):
+        assert shown in said
+    assert process.returncode == 1
+    assert ("cannot get org/model" in said) == accepted
+    assert ("--accept-terms" in said) == (not accepted)
+    assert len(list(home.glob("models/*.terms.json"))) == accepted
 
 
 def test_a_folder_is_taken_for_a_profile(tiny_profile_dir: Path, tiny_settings: Settings) -> None:
