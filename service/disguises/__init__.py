@@ -1,0 +1,1 @@
+"""Ways to hide words from a reader that is a model, each with a rule that shows them plainly."""
