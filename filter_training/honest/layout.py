@@ -1,0 +1,34 @@
+"""How students lay statements out on the page."""
+
+from __future__ import annotations
+
+from random import Random
+
+
+def arranged(statements: list[str], random: Random, *, lists: bool = True) -> str:
+    """The statements as running text, on lines of their own or as a list.
+
+    Args:
+        statements: in order; one that has several lines stays a block of its own.
+        random: decides.
+        lists: whether bullets and numbers may stand before the statements.
+    """
+    if any("\n" in text for text in statements):
+        return _blocks(statements)
+    styles = [" ", " ", " ", " ", "\n", "\n\n"]
+    if lists and len(statements) > 2:
+        styles += ["- ", "* ", "1. ", "1) "]
+    style = random.choice(styles)
+    if style.isspace():
+        return style.join(statements)
+    if style[0] == "1":
+        return "\n".join(f"{number}{style[1:]}{text}" for number, text in enumerate(statements, 1))
+    return "\n".join(f"{style}{text}" for text in statements)
+
+
+def _blocks(statements: list[str]) -> str:
+    text = ""
+    for before, after in zip(["", *statements], statements, strict=False):
+        apart = "\n" in before or "\n" in after
+        text += (("\n" if apart else " ") if before else "") + after
+    return text
