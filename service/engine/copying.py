@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from service.engine.base import CopyRequest, Cut
-from service.engine.language_model import LanguageModel, Reading
+from service.engine.language_model import LanguageModel, Reading, logits_width
 from service.engine.tokens import DraftToken
 from service.errors import PromptTooLongError
 
@@ -38,6 +38,8 @@ _OVERLAP = 8
 """Neighbouring windows share this fraction of a window."""
 _SHORTEST_WINDOW = 64
 _TOKENS_AT_ONCE = 16_384
+_MOST_FILLED = 0.1
+"""At most this fraction of what is read at once may be filling."""
 
 # Where a kept part is likely to begin again: after a line, a sentence, a bracket, a tag, a fence.
 _START = re.compile(r"(?:[\r\n]|[.!?:;][\"')\]]*|[\])}>]+|\*/|`{3,}|\")(\s*)")
@@ -58,13 +60,19 @@ class _Window:
 
     start: int
     end: int
-    prompt: list[int]
+    head: list[int]
+    tail: list[int]
     draft: list[DraftToken]
 
     @property
     def length(self) -> int:
         """Tokens of prompt and draft, and the end of the turn."""
-        return len(self.prompt) + len(self.draft) + 1
+        return len(self.head) + len(self.tail) + len(self.draft) + 1
+
+    @property
+    def ids(self) -> list[int]:
+        """The draft's tokens as the model reads them."""
+        return [token.token_id for token in self.draft]
 
 
 def copy_texts(
@@ -80,11 +88,12 @@ def copy_texts(
     ]
     cuts: dict[int, list[Cut]] = defaultdict(list)
     passes: dict[int, int] = defaultdict(int)
-    windows.sort(key=lambda entry: entry[1].length)
+    windows.sort(key=lambda entry: (entry[1].head, entry[1].length))
     for group in _groups(windows, model.positions_at_once):
         readings = model.read(
-            [window.prompt for _, window in group],
-            [[token.token_id for token in window.draft] for _, window in group],
+            group[0][1].head,
+            [window.tail for _, window in group],
+            [window.ids for _, window in group],
         )
         for (index, window), reading in zip(group, readings, strict=True):
             walk = _Walk(model, requests[index].raw[window.start : window.end], window.draft)
@@ -118,18 +127,20 @@ def _plan(model: LanguageModel, request: CopyRequest) -> list[_Window] | PromptT
     draft = model.encoder.draft(raw, continues=True)
     if not draft:
         return []
-    whole = _Window(0, len(raw), model.encoder.prompt_ids(request.prompt), draft)
+    encoder, head = model.encoder, model.encoder.head_ids(request.prompt)
+    whole = _Window(0, len(raw), head, encoder.tail_ids(request.prompt), draft)
     if _fits(model, whole):
         return [whole]
-    frame = len(model.encoder.prompt_ids(request.prompt.with_answer("")))
+    frame = len(head) + len(encoder.tail_ids(request.prompt.with_answer("")))
     size = min((model.context - frame) // 2, model.positions_at_once) - 1
     while size >= _SHORTEST_WINDOW:
         windows = [
             _Window(
                 start,
                 end,
-                model.encoder.prompt_ids(request.prompt.with_answer(raw[start:end])),
-                model.encoder.draft(raw[start:end], continues=True),
+                head,
+                encoder.tail_ids(request.prompt.with_answer(raw[start:end])),
+                encoder.draft(raw[start:end], continues=True),
             )
             for start, end in _split(raw, draft, size)
         ]
@@ -174,18 +185,33 @@ def _border(borders: Sequence[int], lowest: int, highest: int) -> int:
 def _groups(
     windows: Sequence[tuple[int, _Window]], positions: int
 ) -> Iterator[list[tuple[int, _Window]]]:
-    """Windows to read at once, so that neither their logits nor their memory grow too large."""
+    """Windows to read at once: of one head, and neither their logits nor memory too large.
+
+    Windows of unlike lengths are read apart, or filling them up would cost more than it saves.
+    """
     group: list[tuple[int, _Window]] = []
     for entry in windows:
         rows = [window for _, window in [*group, entry]]
-        logits = len(rows) * max(len(window.draft) + 1 for window in rows)
-        memory = len(rows) * max(window.length for window in rows)
-        if group and (logits > positions or memory > _TOKENS_AT_ONCE):
+        if group and not (rows[0].head == rows[-1].head and _fit_together(rows, positions)):
             yield group
             group = []
         group.append(entry)
     if group:
         yield group
+
+
+def _fit_together(rows: Sequence[_Window], positions: int) -> bool:
+    head, longest = len(rows[0].head), max(window.length for window in rows)
+    logits = len(rows) * logits_width(
+        [window.tail for window in rows], [window.draft for window in rows]
+    )
+    read = len(rows) * (longest - head)
+    filled = read - sum(window.length - head for window in rows)
+    return (
+        logits <= positions
+        and len(rows) * longest <= _TOKENS_AT_ONCE
+        and filled <= _MOST_FILLED * read
+    )
 
 
 class _Walk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +20,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, GenerationConfig
 
 from service.engine.base import Role
+from service.engine.prefix import HeadMemories, Memory
 from service.engine.tokens import PromptEncoder
 from service.errors import ProfileError
 from service.model_store import AdapterFiles, ModelFiles
@@ -39,7 +40,7 @@ class Reading:
         end: log-probability of the end of the turn.
         top: the likeliest token.
         top_log: its log-probability.
-        memory: keys and values of every token read, one pair per layer, batch size 1.
+        memory: of every token read; what lies behind them in it is not to be read.
         start: tokens read before the first position.
     """
 
@@ -47,7 +48,7 @@ class Reading:
     end: list[float]
     top: list[int]
     top_log: list[float]
-    memory: tuple[tuple[Tensor, Tensor], ...]
+    memory: Memory
     start: int
 
 
@@ -85,6 +86,8 @@ class LanguageModel:
         self._base_hash = files.base_hash
         self._adapter_hashes = {role: adapter.sha256 for role, adapter in files.adapters.items()}
         self._peft = _attach(self.model, files.adapters, self.device)
+        self._adapter: str | None = None
+        self._heads = HeadMemories()
 
     def fingerprint(self, role: Role) -> str:
         """Hash over base, adapter, tokenizer and dtype."""
@@ -102,14 +105,14 @@ class LanguageModel:
     def as_role(self, role: Role | None) -> Iterator[None]:
         """Run the body with the role's adapter; with the bare base for none, or without a role."""
         with torch.inference_mode():
-            name = None if role is None else self._adapter_hashes.get(role)
+            self._adapter = None if role is None else self._adapter_hashes.get(role)
             if self._peft is None:
                 yield
-            elif name is None:
+            elif self._adapter is None:
                 with self._peft.disable_adapter():
                     yield
             else:
-                self._peft.set_adapter(_adapter_name(name), inference_mode=True)
+                self._peft.set_adapter(_adapter_name(self._adapter), inference_mode=True)
                 yield
 
     def greedy(self, **settings: Any) -> GenerationConfig:
@@ -147,65 +150,80 @@ class LanguageModel:
         return logits[0, -1].float().log_softmax(-1)  # type: ignore[no-any-return]
 
     def read(
-        self, prefixes: Sequence[Sequence[int]], texts: Sequence[Sequence[int]]
+        self,
+        head: Sequence[int],
+        tails: Sequence[Sequence[int]],
+        texts: Sequence[Sequence[int]],
     ) -> list[Reading]:
-        """Read each text behind its prefix, all in one forward pass.
+        """Read each text behind its own prompt, all in one forward pass behind the shared head.
 
-        The caller keeps `len(texts) * longest text` below `positions_at_once`.
+        Only inside `as_role`: the head is read once for each adapter. Neither it nor a tail is
+        empty. The caller keeps `len(texts) * logits_width(tails, texts)` below
+        `positions_at_once`.
         """
-        rows = [[*prefix, *text] for prefix, text in zip(prefixes, texts, strict=True)]
-        keep = max(map(len, texts)) + 1
-        batch = self.pad(rows)
-        cache: Any = DynamicCache()
-        logits = self.model(**batch, cache=cache, use_cache=True, logits_to_keep=keep).logits
-        width = batch["input_ids"].shape[1]
-        readings: list[Reading] = []
-        for index, (row, text) in enumerate(zip(rows, texts, strict=True)):
-            memory = tuple(
-                (
-                    layer.keys[index : index + 1, :, width - len(row) :],
-                    layer.values[index : index + 1, :, width - len(row) :],
-                )
-                for layer in cache.layers
-            )
-            start = len(row) - len(text)
-            readings.append(self._reading(logits[index, -len(text) - 1 :], text, memory, start))
-        return readings
+        return self._read_behind(self._head_memory(head), len(head), tails, texts)
 
     def read_on(
         self, reading: Reading, position: int, accepted: int, texts: Sequence[Sequence[int]]
     ) -> list[Reading]:
         """Go back in a reading, accept another token there, and read each text behind that."""
         length = reading.start + position
-        width = max(map(len, texts)) + 1
-        rows = [[accepted, *text, *[self.pad_id] * (width - 1 - len(text))] for text in texts]
-        count = len(rows)
+        return self._read_behind(reading.memory, length, [[accepted]] * len(texts), texts)
+
+    def _head_memory(self, head: Sequence[int]) -> Memory:
+        memory = self._heads.find(self._adapter, head)
+        if memory is None:
+            cache: Any = DynamicCache()
+            ids = torch.tensor([list(head)], device=self.device)
+            self.model(ids, cache=cache, use_cache=True, logits_to_keep=1)
+            memory = tuple((layer.keys, layer.values) for layer in cache.layers)
+            self._heads.keep(self._adapter, head, memory)
+        return memory
+
+    def _read_behind(
+        self,
+        memory: Memory,
+        length: int,
+        prefixes: Sequence[Sequence[int]],
+        texts: Sequence[Sequence[int]],
+    ) -> list[Reading]:
+        """Read each text with its prefix behind the first `length` tokens of one memory.
+
+        Rows are filled up on the right: no token sees what comes later, so neither a mask nor
+        other positions are needed for rows of different lengths.
+        """
+        rows = [[*prefix, *text] for prefix, text in zip(prefixes, texts, strict=True)]
+        count, width = len(rows), max(map(len, rows))
+        ids = [[*row, *[self.pad_id] * (width - len(row))] for row in rows]
         cache: Any = DynamicCache(
             [
                 (
                     keys[:, :, :length].expand(count, -1, -1, -1),
                     values[:, :, :length].expand(count, -1, -1, -1),
                 )
-                for keys, values in reading.memory
+                for keys, values in memory
             ]
         )
-        output = self.model(
-            torch.tensor(rows, device=self.device),
+        keep = logits_width(prefixes, texts)
+        logits = self.model(
+            torch.tensor(ids, device=self.device),
             position_ids=torch.arange(length, length + width, device=self.device).expand(count, -1),
             cache=cache,
             use_cache=True,
-        )
+            logits_to_keep=keep,
+        ).logits
         readings: list[Reading] = []
-        for index, text in enumerate(texts):
-            memory = tuple(
+        for index, (prefix, text) in enumerate(zip(prefixes, texts, strict=True)):
+            own = tuple(
                 (layer.keys[index : index + 1], layer.values[index : index + 1])
                 for layer in cache.layers
             )
-            scores = output.logits[index, : len(text) + 1]
-            readings.append(self._reading(scores, text, memory, length + 1))
+            first = len(prefix) - 1 - (width - keep)
+            scores = logits[index, first : first + len(text) + 1]
+            readings.append(self._reading(scores, text, own, length + len(prefix)))
         return readings
 
-    def _reading(self, logits: Tensor, text: Sequence[int], memory: Any, start: int) -> Reading:
+    def _reading(self, logits: Tensor, text: Sequence[int], memory: Memory, start: int) -> Reading:
         logits = logits.float()
         total = logits.logsumexp(-1)
         end = logits[:, list(self.end_ids)].logsumexp(-1) - total
@@ -239,6 +257,13 @@ class LanguageModel:
             "attention_mask": attention,
             "position_ids": (attention.cumsum(-1) - 1).clamp(min=0),
         }
+
+
+def logits_width(prefixes: Sequence[Sized], texts: Sequence[Sized]) -> int:
+    """Positions of each row whose scores are computed where texts are read behind prefixes."""
+    rows = zip(prefixes, texts, strict=True)
+    longest = max(len(prefix) + len(text) for prefix, text in rows)
+    return longest - min(map(len, prefixes)) + 1
 
 
 def _silence() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _PLACEHOLDER = "\ue000user turn\ue000"
 _MARKER = re.compile(r"\[/?[A-Z_]+\]|<\|?[^<>|\s]+\|?>|<</?[A-Z_]+>>")
 _ANCHOR = "\ue000"
+_HEADS = 256
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class PromptEncoder:
         if rendered.count(_PLACEHOLDER) != 1:
             raise ProfileError("the chat template must show the user turn exactly once")
         self.before, self.after = rendered.split(_PLACEHOLDER)
+        self._head_ids = lru_cache(_HEADS)(self._encode_head)
 
     @cached_property
     def before_ids(self) -> list[int]:
@@ -73,7 +75,10 @@ class PromptEncoder:
 
     def head_ids(self, prompt: Prompt) -> list[int]:
         """Ids of all that the students of a question share: template and question."""
-        return [*self.before_ids, *self.plain_ids(prompt.head)]
+        return list(self._head_ids(prompt.head))
+
+    def _encode_head(self, head: str) -> tuple[int, ...]:
+        return (*self.before_ids, *self.plain_ids(head))
 
     def tail_ids(self, prompt: Prompt) -> list[int]:
         """Ids of what differs between students: the answer and the template's end."""

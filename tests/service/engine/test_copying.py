@@ -47,11 +47,14 @@ class ScriptedModel:
         return self.written([token_id])
 
     def read(
-        self, prefixes: Sequence[Sequence[int]], texts: Sequence[Sequence[int]]
+        self,
+        head: Sequence[int],
+        tails: Sequence[Sequence[int]],
+        texts: Sequence[Sequence[int]],
     ) -> list[Reading]:
         return [
-            self._reading(self.text(prefix), [], text)
-            for prefix, text in zip(prefixes, texts, strict=True)
+            self._reading(self.text([*head, *tail]), [], text)
+            for tail, text in zip(tails, texts, strict=True)
         ]
 
     def read_on(
@@ -242,10 +245,12 @@ def test_a_text_longer_than_the_context_is_read_in_windows(encoder: PromptEncode
     read = model.read
 
     def measured(
-        prefixes: Sequence[Sequence[int]], texts: Sequence[Sequence[int]]
+        head: Sequence[int], tails: Sequence[Sequence[int]], texts: Sequence[Sequence[int]]
     ) -> list[Reading]:
-        lengths.extend(len(a) + len(b) + 1 for a, b in zip(prefixes, texts, strict=True))
-        return read(prefixes, texts)
+        lengths.extend(
+            len(head) + len(tail) + len(text) + 1 for tail, text in zip(tails, texts, strict=True)
+        )
+        return read(head, tails, texts)
 
     model.read = measured  # type: ignore[method-assign]
     copied = copy(model, raw)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -111,6 +112,24 @@ def test_a_text_gets_the_same_cuts_alone_and_in_a_batch(restless_engine: Engine)
             (cut.start, cut.end) for cut in batched.cuts
         ]
         assert alone.forward_passes == batched.forward_passes
+
+
+def test_answers_to_several_questions_get_their_cuts_in_one_batch(restless_engine: Engine) -> None:
+    other = replace(QUESTION, text="What does UDP leave to the application?")
+    requests = [
+        CopyRequest(filter_prompt(question, answer), answer)
+        for answer in ANSWERS[:4]
+        for question in (QUESTION, other)
+    ]
+    together = restless_engine.copy(requests)
+    assert any(copied.cuts for copied in together)
+    for request, batched in zip(requests, together, strict=True):
+        [alone] = restless_engine.copy([request])
+        assert [(cut.start, cut.end) for cut in alone.cuts] == [
+            (cut.start, cut.end) for cut in batched.cuts
+        ]
+        for cut, again in zip(alone.cuts, batched.cuts, strict=True):
+            assert cut.confidence == pytest.approx(again.confidence, abs=1e-4)
 
 
 class Dictated:
