@@ -9,16 +9,18 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal
 
+from service.detection_view import DetectionView, detection_view
+from service.disguises.invisible import invisible_cuts
 from service.engine.base import CopyCompletion, CopyRequest, Cut, Engine, FreeCompletion, Role
 from service.exam import Question
 from service.judgement import FinishReason, RemovedSpan
-from service.prompts import filter_prompt
+from service.prompts import Prompt, filter_prompt
 
-VERSION = "1"
+VERSION = "2"
 """Raised by every change after which an answer may be filtered otherwise by the same model.
 
-That is: rounds, separators, alignment, the limits and thresholds of copying, and the most new
-tokens of a rewrite.
+That is: the view, invisible runs, rounds, separators, alignment, the limits and thresholds of
+copying, and the most new tokens of a rewrite.
 """
 
 MAX_ROUNDS = 3
@@ -35,7 +37,7 @@ class FilteredText:
     Attributes:
         cleaned: the raw answer without the removed spans.
         removed: ascending, disjoint, in code points of the raw answer.
-        raw_output: what the model kept (copy) or wrote (free) in the first round.
+        raw_output: what the model kept of the view (copy) or wrote (free) in the first round.
         finish_reason: `length` where free decoding was cut off, in whichever round.
         stable: False if the last round still changed something.
         forward_passes: model calls of all rounds; 0 where the engine does not tell.
@@ -53,7 +55,12 @@ class FilteredText:
 
 @dataclass(frozen=True)
 class _Round:
-    """What one model call said about one text."""
+    """What one model call said about one text.
+
+    Attributes:
+        cuts: of the text; ascending, and they may overlap.
+        output: of the text's view.
+    """
 
     cuts: Sequence[Cut]
     output: str
@@ -85,7 +92,8 @@ class _Progress:
 
     def apply(self, made: _Round) -> None:
         self.rounds.append(made)
-        cuts = with_separators(self.text, made.cuts)
+        text = self.text
+        cuts = with_separators(text, [*made.cuts, *invisible_cuts(text)])
         for cut in reversed(cuts):
             for offset in self.kept[cut.start : cut.end]:
                 self.confidence[offset] = cut.confidence
@@ -116,6 +124,9 @@ class _Progress:
 class AnswerFilter:
     """Removes from answers what tries to control the grader.
 
+    The model reads a view of the answer in which disguised words are plain. Its cuts are taken
+    to the raw text that they stand for, so a view can never change what stays.
+
     Args:
         engine: the model with its filter adapter.
         decoding: `copy` lets the model choose what stays; `free` lets it write, and keeps of
@@ -130,6 +141,10 @@ class AnswerFilter:
     def procedure(self) -> str:
         """How answers are filtered, with the version of what decides it beside the model."""
         return f"{self.decoding}/{VERSION}"
+
+    def prompt(self, question: Question, answer: str) -> Prompt:
+        """What the model is asked about `answer` in the first round."""
+        return filter_prompt(question, detection_view(answer).text)
 
     def clean(self, items: Sequence[tuple[Question, str]]) -> list[FilteredText]:
         """Filter each answer to its question.
@@ -151,33 +166,41 @@ class AnswerFilter:
         return [answer.result() for answer in answers]
 
     def _copy(self, answers: Sequence[_Progress]) -> Iterator[_Round]:
+        views = [detection_view(answer.text) for answer in answers]
         requests = [
-            CopyRequest(filter_prompt(answer.question, answer.text), answer.text)
-            for answer in answers
+            CopyRequest(filter_prompt(answer.question, view.text), view.text)
+            for answer, view in zip(answers, views, strict=True)
         ]
-        for request, copied in zip(requests, self.engine.copy(requests), strict=True):
-            yield _copied(request.raw, copied)
+        for view, copied in zip(views, self.engine.copy(requests), strict=True):
+            yield _copied(view, copied)
 
     def _rewrite(self, answers: Sequence[_Progress]) -> Iterator[_Round]:
-        texts = [answer.text for answer in answers]
+        views = [detection_view(answer.text) for answer in answers]
         prompts = [
-            filter_prompt(answer.question, text)
-            for answer, text in zip(answers, texts, strict=True)
+            filter_prompt(answer.question, view.text)
+            for answer, view in zip(answers, views, strict=True)
         ]
         written = self.engine.rewrite(prompts, role=Role.FILTER)
-        for text, completion in zip(texts, written, strict=True):
-            yield _written(text, completion)
+        for view, completion in zip(views, written, strict=True):
+            yield _written(view, completion)
 
 
-def _copied(raw: str, copied: CopyCompletion) -> _Round:
-    borders = [0, *(border for cut in copied.cuts for border in (cut.start, cut.end)), len(raw)]
-    kept = "".join(raw[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True))
-    return _Round(copied.cuts, kept, FinishReason.STOP, copied.forward_passes, copied.latency_ms)
+def _copied(view: DetectionView, copied: CopyCompletion) -> _Round:
+    text = view.text
+    borders = [0, *(border for cut in copied.cuts for border in (cut.start, cut.end)), len(text)]
+    kept = "".join(text[start:end] for start, end in zip(borders[::2], borders[1::2], strict=True))
+    cuts = _raw_cuts(view, copied.cuts)
+    return _Round(cuts, kept, FinishReason.STOP, copied.forward_passes, copied.latency_ms)
 
 
-def _written(raw: str, written: FreeCompletion) -> _Round:
-    cuts = align(raw, written.text)
+def _written(view: DetectionView, written: FreeCompletion) -> _Round:
+    # The model wrote what it read, so the view is what its words are matched with.
+    cuts = _raw_cuts(view, align(view.text, written.text))
     return _Round(cuts, written.text, written.finish_reason, 0, written.latency_ms)
+
+
+def _raw_cuts(view: DetectionView, cuts: Sequence[Cut]) -> list[Cut]:
+    return [Cut(*view.to_raw(cut.start, cut.end), cut.confidence) for cut in cuts]
 
 
 def align(raw: str, written: str) -> list[Cut]:
@@ -222,9 +245,12 @@ def with_separators(text: str, cuts: Sequence[Cut]) -> list[Cut]:
 
 
 def _joined(text: str, cuts: Sequence[Cut]) -> list[Cut]:
-    """Cuts without the white space around them; those with only white space between are one."""
+    """Ascending cuts without the white space around them.
+
+    Those that overlap or have only white space between them are one.
+    """
     joined: list[Cut] = []
-    for cut in cuts:
+    for cut in sorted(cuts, key=lambda cut: cut.start):
         inside = text[cut.start : cut.end]
         start = cut.end - len(inside.lstrip())
         end = cut.start + len(inside.rstrip())
@@ -232,7 +258,8 @@ def _joined(text: str, cuts: Sequence[Cut]) -> list[Cut]:
             continue
         if joined and not text[joined[-1].end : start].strip():
             last = joined.pop()
-            joined.append(Cut(last.start, end, max(last.confidence, cut.confidence)))
+            confidence = max(last.confidence, cut.confidence)
+            joined.append(Cut(last.start, max(last.end, end), confidence))
         else:
             joined.append(Cut(start, end, cut.confidence))
     return joined

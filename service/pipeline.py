@@ -204,8 +204,9 @@ class GradingPipeline:
         graded = [self._graded(case) for case in batch.cases]
         # Only now: what is not recorded binds nobody.
         for answer in graded:
-            for judgement in (answer.baseline, answer.filter, answer.filtered):
-                self._recent.keep(judgement)
+            for judgement in (answer.baseline, answer.filter):
+                self._recent.keep(judgement, answer.submission.text)
+            self._recent.keep(answer.filtered, answer.cleaned_answer)
         return graded
 
     def _graded(self, case: Case) -> GradedAnswer:

@@ -7,7 +7,7 @@ from threading import Lock
 
 from service.judgement import Judgement
 
-_Key = tuple[str, str, str]
+_Key = tuple[str, str, str, str]
 
 
 class RecentJudgements:
@@ -22,17 +22,19 @@ class RecentJudgements:
         self._kept: OrderedDict[_Key, Judgement] = OrderedDict()
         self._lock = Lock()
 
-    def find(self, model_fingerprint: str, decoding: str, prompt: str) -> Judgement | None:
-        """The first Judgement that was kept with this model, decoding and prompt."""
-        key = (model_fingerprint, decoding, prompt)
+    def find(
+        self, model_fingerprint: str, decoding: str, prompt: str, text: str
+    ) -> Judgement | None:
+        """The first Judgement that was kept with this model, decoding, prompt and text."""
+        key = (model_fingerprint, decoding, prompt, text)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def keep(self, judgement: Judgement) -> None:
-        """Keep a Judgement, unless one with the same result is here."""
-        key = (judgement.model_fingerprint, judgement.decoding, judgement.prompt)
+    def keep(self, judgement: Judgement, text: str) -> None:
+        """Keep a Judgement of `text`, unless one with the same result is here."""
+        key = (judgement.model_fingerprint, judgement.decoding, judgement.prompt, text)
         with self._lock:
             self._kept.setdefault(key, judgement)
             self._kept.move_to_end(key)

@@ -1,8 +1,9 @@
 """The stages of the pipeline for a batch of answers: find, compute, share.
 
 Greedy decoding is a function of the prompt, so a prompt that was answered is not asked again:
-a Judgement that is recorded is found by its id, and equal prompts of a batch and of recent ones
-share one result. Each stage of each answer still gets a complete record of its own.
+a Judgement that is recorded is found by its id, and equal prompts about equal texts, of a batch
+and of recent ones, share one result. Each stage of each answer still gets a complete record of
+its own.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from service.exam import Answer, Question
 from service.filter import AnswerFilter
 from service.grader import Grader
 from service.judgement import Judgement, Stage, judgement_id, submission_id
-from service.prompts import PROMPT_VERSION, Prompt, filter_prompt, grading_prompt
+from service.prompts import PROMPT_VERSION, Prompt, grading_prompt
 from service.recent import RecentJudgements
 from service.records import Run, Submission
 
 REUSED_FROM_CACHE = "cache"
 """`reused_from` of a result that was computed for another student."""
+
+_Shared = tuple[str, str]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -125,6 +128,11 @@ class _Task:
         )
 
     @property
+    def shared_by(self) -> _Shared:
+        """Prompt and text: two texts may look the same to the filter, and differ in the rest."""
+        return self.prompt, self.text
+
+    @property
     def item(self) -> tuple[Question, str]:
         return self.case.question, self.text
 
@@ -147,7 +155,7 @@ class Batch:
         self._models = models
         self._records = records
         self._recent = recent
-        self._known: dict[str, Judgement] = {}
+        self._known: dict[_Shared, Judgement] = {}
         self.cases: list[Case] = []
         self.refusals: list[Refusal] = []
         self._admit(items)
@@ -179,7 +187,7 @@ class Batch:
             case=case,
             stage=Stage.FILTER,
             text=text,
-            prompt=self._rendered(filter_prompt(case.question, text)),
+            prompt=self._rendered(self._models.filter.prompt(case.question, text)),
             fingerprint=self._models.engine.fingerprint(Role.FILTER),
             decoding=self._models.filter.procedure,
         )
@@ -211,29 +219,29 @@ class Batch:
     ) -> None:
         """Give every task's case its Judgement: recorded, shared, or computed."""
         found: dict[str, Judgement] = {}
-        missing: dict[str, _Task] = {}
+        missing: dict[_Shared, _Task] = {}
         for task in tasks:
             if judgement := self._records.find(task.judgement_id):
                 found[judgement.judgement_id] = judgement
-                self._known.setdefault(judgement.prompt, judgement)
+                self._known.setdefault(task.shared_by, judgement)
         for task in tasks:
-            if task.prompt in self._known:
+            if task.shared_by in self._known:
                 continue
-            if recent := self._recent.find(task.fingerprint, task.decoding, task.prompt):
-                self._known[task.prompt] = recent
+            if recent := self._recent.find(task.fingerprint, task.decoding, *task.shared_by):
+                self._known[task.shared_by] = recent
             else:
-                missing.setdefault(task.prompt, task)
-        refused: dict[str, InputError] = {}
+                missing.setdefault(task.shared_by, task)
+        refused: dict[_Shared, InputError] = {}
         for task, result in zip(
             missing.values(), _each(compute, list(missing.values())), strict=True
         ):
             if isinstance(result, InputError):
-                refused[task.prompt] = result
+                refused[task.shared_by] = result
             else:
-                self._known[task.prompt] = result
+                self._known[task.shared_by] = result
         for task in tasks:
-            if task.prompt in refused:
-                self._refuse(task.case, refused[task.prompt])
+            if task.shared_by in refused:
+                self._refuse(task.case, refused[task.shared_by])
             else:
                 judgement = found.get(task.judgement_id) or self._share(task)
                 task.case.judgements[task.stage] = judgement
@@ -246,7 +254,7 @@ class Batch:
     def _share(self, task: _Task) -> Judgement:
         """The known result for the task's prompt as the task's own Judgement."""
         own = task.case.judgements.get(Stage.BASELINE)
-        source = own if own and own.prompt == task.prompt else self._known[task.prompt]
+        source = own if own and own.prompt == task.prompt else self._known[task.shared_by]
         if source.judgement_id == task.judgement_id:
             return source
         submission = task.case.submission

@@ -227,6 +227,23 @@ def test_equal_answers_of_two_students_are_computed_once_and_name_no_one(
     assert not set(ids(first)) & set(ids(second))
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_answers_that_look_the_same_to_the_filter_keep_their_own_text(
+    together: bool, pipeline: GradingPipeline, engine: ScriptedEngine
+) -> None:
+    hidden = "\u00ad".join(ATTACK)
+    first, second = answer(TEXT + ATTACK), answer("The\u00ad Moon pulls." + hidden, "a2", "s2")
+    items = [(QUESTION, first), (QUESTION, second)]
+    plain, disguised = (
+        pipeline.grade_many(items) if together else [pipeline.grade(*item) for item in items]
+    )
+    assert plain.filter.prompt == disguised.filter.prompt
+    assert plain.filter.prompt == engine.render(filter_prompt(QUESTION, first.text))
+    assert plain.cleaned_answer == TEXT
+    assert disguised.cleaned_answer == "The\u00ad Moon pulls."
+    assert [span.text for span in disguised.removed_spans] == [hidden]
+
+
 def test_equal_answers_of_two_requests_are_computed_once(
     pipeline: GradingPipeline, engine: ScriptedEngine, ledger: Ledger
 ) -> None:
