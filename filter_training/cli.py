@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from filter_training.cli_evaluate import evaluate
 from service.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from service.settings import Settings
 
 train_app = typer.Typer(help="Train the adapters of a model profile.", no_args_is_help=True)
+train_app.command()(evaluate)
 
 SplitOption = Annotated[str, typer.Option(help="Split to use of files that have one.")]
 
@@ -106,6 +108,8 @@ def run(
     A run folder holds the data (`dataset.jsonl`), what the run rests on (`run.json`), its
     losses (`progress.jsonl`) and its last checkpoint.
     """
+    if bool(exam) == bool(dataset):
+        raise SettingsError("give either --exam or --dataset")
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -117,8 +121,6 @@ def run(
 
     chosen = load_recipe(recipe)
     settings = load_settings(profile=chosen.profile)
-    if bool(exam) == bool(dataset):
-        raise SettingsError("give either --exam or --dataset")
     data = (
         TrainingData.of_file(chosen, dataset)
         if dataset

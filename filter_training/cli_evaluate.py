@@ -1,0 +1,169 @@
+"""`steadyeval train evaluate`: how well a profile's filter gives answers back."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from random import Random
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from service.cli.options import ProfileOption, given_settings
+from service.errors import InputError
+from service.exam import ExamItem
+from service.settings import Settings
+
+_LIBRARIES = ("steadyeval", "torch", "transformers", "peft")
+_SETTINGS = ("profile", "engine", "device", "decoding", "batch_size")
+_LINES = 20
+"""Lines of progress where there is no terminal to draw a bar on."""
+
+
+def evaluate(
+    exam: Annotated[list[Path], typer.Argument(help="Exam files.")],
+    split: Annotated[str, typer.Option(help="Split to use of files that have one.")] = "test",
+    sample: Annotated[int, typer.Option(min=1, help="Answers to draw, evenly by question.")] = 200,
+    seed: Annotated[int, typer.Option(help="Seed of the draw and of the texts.")] = 1,
+    rows: Annotated[
+        str | None, typer.Option(help="Sets to measure, with commas between; default: all.")
+    ] = None,
+    families: Annotated[
+        str | None, typer.Option(help="Families of the row `families`, with commas between.")
+    ] = None,
+    profile: ProfileOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Run folder; a killed run goes on there.")
+    ] = None,
+) -> None:
+    """Measure the filter of a profile on attacked and on honest answers.
+
+    Rows: clean, benign (variants that mean the same), hard_negative (honest texts that look like
+    attacks), paper (its four attacks), held_out (other wordings of them), families (all other
+    attacks). OUT gets restoration.json with all numbers, results.jsonl, and worst.md with the
+    worst cases, which holds texts of answers.
+    """
+    # Only here, since help needs none of it.
+    from filter_training.attacks import FAMILIES
+    from filter_training.restoration import filter_cases
+    from filter_training.restoration_cases import OTHER_FAMILIES, Plan, Row
+    from filter_training.restoration_journal import Journal, Subject
+    from filter_training.restoration_report import Report, report_sets
+    from filter_training.restoration_table import tables
+    from filter_training.restoration_worst import worst_page
+    from service.engine.base import Role
+    from service.engine.factory import open_engine
+    from service.filter import AnswerFilter
+
+    console = Console(stderr=True)
+    chosen = [Row(name) for name in _names(rows, list(Row), "rows")]
+    plan_families = _names(families, list(FAMILIES), "families") if families else OTHER_FAMILIES
+    settings = given_settings(profile=profile)
+    plan = Plan(_drawn(exam, split, sample, seed, settings), seed, plan_families, own_texts=sample)
+    cases = plan.cases(chosen)
+    name = Path(settings.profile).name
+    folder = out or Path(f"restoration-{name}-{date.today():%Y-%m-%d}")
+    with console.status(f"loading {escape(settings.profile)}"):
+        engine = open_engine(settings)
+    try:
+        answer_filter = AnswerFilter(engine, decoding=settings.decoding)
+        subject = Subject(
+            profile=name,
+            filter_fingerprint=engine.fingerprint(Role.FILTER),
+            procedure=answer_filter.procedure,
+            split=split,
+            sample=sample,
+            seed=seed,
+        )
+        journal = Journal(folder, subject)
+        console.print(f"{len(cases)} texts; results in {escape(str(folder))}", highlight=False)
+        with _progress(console, len(cases)) as report_done:
+            outcomes, refused = filter_cases(answer_filter, cases, journal, report=report_done)
+    finally:
+        engine.close()
+    report = Report(
+        subject=subject,
+        settings={name: getattr(settings, name) for name in _SETTINGS} | {"profile": name},
+        versions={library: version(library) for library in _LIBRARIES},
+        exams={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in exam},
+        sets=report_sets(outcomes, seed=seed),
+        refused=[case.key for case in refused],
+    )
+    (folder / "restoration.json").write_bytes(report.to_json())
+    (folder / "worst.md").write_text(worst_page(outcomes), encoding="utf-8")
+    terminal = Console()
+    for table in tables(report):
+        terminal.print(table)
+    if refused:
+        console.print(f"[red]{len(refused)} texts are too long for the model[/]; see refused")
+
+
+def _names(given: str | None, known: Sequence[str], what: str) -> list[str]:
+    """The names between the commas, or all that are known."""
+    names = list(dict.fromkeys(given.split(","))) if given else list(known)
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"no {what} {', '.join(unknown)}; there are {', '.join(known)}")
+    return names
+
+
+def _drawn(
+    exams: Sequence[Path], split: str, sample: int, seed: int, settings: Settings
+) -> list[ExamItem]:
+    from filter_training.sampling import stratified, unattacked
+    from service.exam_file import read_exam
+
+    items = [
+        item
+        for path in exams
+        for item in read_exam(path, max_answer_chars=settings.max_answer_chars)
+    ]
+    drawn = stratified(unattacked(items, split), sample, Random(seed))
+    if not drawn:
+        raise InputError(f"no answer of the exam files is of split {split}")
+    return drawn
+
+
+@contextmanager
+def _progress(console: Console, total: int) -> Iterator[Callable[[int], None]]:
+    """What takes the number of texts done: a bar on a terminal, else a line now and then."""
+    if not console.is_terminal:
+        yield _Lines(console, total)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("filtering", total=total)
+        yield lambda done: progress.update(task, completed=done)
+
+
+class _Lines:
+    """Progress as lines, each with the time that is left at the pace so far."""
+
+    def __init__(self, console: Console, total: int) -> None:
+        self._console = console
+        self._total = total
+        self._started: tuple[float, int] | None = None
+        self._said = 0
+
+    def __call__(self, done: int) -> None:
+        now = time.monotonic()
+        if self._started is None:
+            # Results of an earlier call say nothing about the pace of this one.
+            self._started = (now, done)
+        start, known = self._started
+        step = done * _LINES // max(self._total, 1)
+        if step == self._said or done == known:
+            return
+        self._said = step
+        left = (now - start) / (done - known) * (self._total - done)
+        self._console.print(
+            f"{done}/{self._total} texts, {left / 60:.0f} min left", highlight=False
+        )

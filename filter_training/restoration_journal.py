@@ -1,0 +1,136 @@
+"""A folder of results that grows batch by batch, so that a measurement may be killed at any time.
+
+It holds ids, numbers and hashes, never the text of an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from filter_training.restoration_cases import Case, Key, Row
+from service.errors import InputError, SettingsError
+from service.filter import FilteredText
+from service.prompts import filter_prompt
+
+
+class Subject(BaseModel):
+    """What is measured: results of different subjects never stand in one folder."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    profile: str
+    filter_fingerprint: str
+    procedure: str
+    split: str
+    sample: int
+    seed: int
+
+
+class Result(BaseModel):
+    """What the filter removed from one text: [start, end) each, None if the text is too long."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    row: Row
+    exam_id: str
+    answer_id: str
+    variant: str
+    prompt_sha256: str
+    removed: tuple[tuple[int, int], ...] | None
+    forward_passes: int
+
+    @classmethod
+    def of(cls, case: Case, text: FilteredText | None) -> Self:
+        """The result of a case; `text` is None where the model cannot take it."""
+        spans = None if text is None else tuple((span.start, span.end) for span in text.removed)
+        return cls(
+            row=case.key.row,
+            exam_id=case.key.exam_id,
+            answer_id=case.key.answer_id,
+            variant=case.key.variant,
+            prompt_sha256=_prompt_hash(case),
+            removed=spans,
+            forward_passes=text.forward_passes if text else 0,
+        )
+
+    @property
+    def key(self) -> Key:
+        """Key of the case."""
+        return Key(self.row, self.exam_id, self.answer_id, self.variant)
+
+
+class Journal:
+    """The results in a folder.
+
+    Args:
+        folder: is made where it is not there.
+        subject: what is measured.
+
+    Raises:
+        SettingsError: the folder holds results of another subject.
+        InputError: the folder cannot be used.
+    """
+
+    def __init__(self, folder: Path, subject: Subject) -> None:
+        self._path = folder / "results.jsonl"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _claim(folder / "run.json", subject)
+            self._results = {result.key: result for result in _read(self._path)}
+        except OSError as error:
+            raise InputError(f"cannot use {folder}: {error.strerror}") from error
+
+    def result_of(self, case: Case) -> Result | None:
+        """The result of this very text, if it was filtered before."""
+        result = self._results.get(case.key)
+        return result if result and result.prompt_sha256 == _prompt_hash(case) else None
+
+    def append(self, results: Sequence[Result]) -> None:
+        """Keep results, safe from a crash of the machine."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.writelines(f"{result.model_dump_json()}\n" for result in results)
+            file.flush()
+            os.fsync(file.fileno())
+        self._results |= {result.key: result for result in results}
+
+
+def _claim(path: Path, subject: Subject) -> None:
+    if not path.exists():
+        path.write_text(subject.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        return
+    try:
+        there = Subject.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise SettingsError(f"{path} is no description of a run; give a new folder") from error
+    if differing := [
+        name for name, value in subject.model_dump().items() if getattr(there, name) != value
+    ]:
+        raise SettingsError(
+            f"{path.parent} holds results of another run ({', '.join(differing)} differ); "
+            "give a new folder"
+        )
+
+
+def _read(path: Path) -> list[Result]:
+    """The results in the file; a last line that a kill cut off is dropped, from the file too."""
+    if not path.exists():
+        return []
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if whole != content:
+        os.truncate(path, len(whole))
+    try:
+        return [Result.model_validate_json(line) for line in whole.splitlines()]
+    except ValidationError as error:
+        raise SettingsError(f"{path} holds what is no result; give a new folder") from error
+
+
+def _prompt_hash(case: Case) -> str:
+    prompt = filter_prompt(case.question, case.marked.text)
+    return hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest()
