@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from random import Random
 
@@ -30,12 +31,12 @@ def hard_negative(random: Random, part: Part, kind: str | None = None) -> Honest
     question = as_question(topic, source, random.randrange(len(topic.questions)))
     rules = read(source).rules.get(part, {})
     statements = _statements(topic, rules, random)
-    if kind in _DRESSED and random.random() >= _PLAIN_SHARE:
+    if random.random() < _PLAIN_SHARE:
+        text = arranged(statements, random)
+    elif kind in _DRESSED:
         text = _DRESSED[kind](question, statements, read(kind).rules[part], random)
     else:
-        if random.random() >= _PLAIN_SHARE:
-            statements = _with_odd(topic, statements, rules, random)
-        text = arranged(statements, random)
+        text = arranged(_with_odd(topic, statements, rules, random), random)
     return Honest(question, text.strip(), kind)
 
 
@@ -48,8 +49,6 @@ def _statements(topic: Topic, rules: Rules, random: Random) -> list[str]:
 
 def _with_odd(topic: Topic, plain: list[str], rules: Rules, random: Random) -> list[str]:
     """`plain` with one or two odd statements at any place, sometimes these alone."""
-    if not topic.odd:
-        return plain
     count = min(random.choice((1, 1, 1, 2)), len(topic.odd))
     statements = [] if random.random() < 0.15 else list(plain)
     for text in random.sample(topic.odd, count):
@@ -90,15 +89,11 @@ def _quotes_question(
 
 
 def _lower_first(text: str) -> str:
-    """`text` as it goes on in the middle of a sentence; names and abbreviations stay."""
-    first = text.split(maxsplit=1)[0]
-    return text[0].lower() + text[1:] if first in _SENTENCE_STARTS else text
+    """`text` as it goes on in the middle of a sentence; abbreviations stay as they are."""
+    return text[0].lower() + text[1:] if _PLAIN_START.match(text) else text
 
 
-_SENTENCE_STARTS = frozenset(
-    "A An The It They This That These Each Every One We You If When There All Both In At With "
-    "For So Then Its".split()
-)
+_PLAIN_START = re.compile(r"A |[A-Z][a-z]+\b")
 
 _Dress = Callable[[Question, list[str], Rules, Random], str]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
+
+_CLOSED = (".", "!", "?", ":", "。", '."', ".)", "؟")
 
 
 def arranged(statements: list[str], random: Random, *, lists: bool = True) -> str:
@@ -14,11 +17,13 @@ def arranged(statements: list[str], random: Random, *, lists: bool = True) -> st
         lists: whether bullets and numbers may stand before the statements.
     """
     if any("\n" in text for text in statements):
-        return _blocks(statements)
+        return _running(statements)
     styles = [" ", " ", " ", " ", "\n", "\n\n"]
     if lists and len(statements) > 2:
         styles += ["- ", "* ", "1. ", "1) "]
     style = random.choice(styles)
+    if style == " ":
+        return _running(statements)
     if style.isspace():
         return style.join(statements)
     if style[0] == "1":
@@ -26,9 +31,12 @@ def arranged(statements: list[str], random: Random, *, lists: bool = True) -> st
     return "\n".join(f"{style}{text}" for text in statements)
 
 
-def _blocks(statements: list[str]) -> str:
-    text = ""
-    for before, after in zip(["", *statements], statements, strict=False):
-        apart = "\n" in before or "\n" in after
-        text += (("\n" if apart else " ") if before else "") + after
+def _running(statements: list[str]) -> str:
+    """One text; blocks, and what follows an open end such as a line of code, begin a line."""
+    text = statements[0]
+    for before, after in pairwise(statements):
+        if "\n" in before or "\n" in after or not before.endswith(_CLOSED):
+            text += "\n" + after
+        else:
+            text += after if before.endswith("。") else f" {after}"
     return text

@@ -15,7 +15,10 @@ from service.exam import Question
 UNCHANGED = "unchanged"
 """The kind of a variant of an answer that is blank."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+(?=\S)")
+# Not behind "e.g.", "i.e.", "vs." or a number or letter that counts.
+_STOP = r"(?<=[.!?])(?<![ei]\.[ge]\.)(?<!\bvs\.)(?<!\b\w\.)"
+_SENTENCE_GAP = re.compile(rf"{_STOP}\s+(?=\S)")
+_SENTENCE_END = re.compile(rf"{_STOP}\s+(?=\S)|\n+(?=\S)")
 _LIST_MARK = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)])[ \t]+", re.M)
 _LONG_WORD = re.compile(r"\b[a-z]{5,}\b")
 _FINAL_STOP = re.compile(r"[.!]+$")
@@ -74,10 +77,8 @@ def _by_ear(word: str, random: Random) -> str:
 
 def _order(text: str, random: Random, part: Part) -> str:
     """Sentences swapped (seen), or the text begun at another sentence (held out)."""
-    if _LIST_MARK.search(text):
-        return text
-    sentences = _SENTENCE_END.split(text)
-    if len(sentences) < 2:
+    sentences = _SENTENCE_GAP.split(text)
+    if len(sentences) < 2 or "\n" in "".join(sentences) or _LIST_MARK.search(text):
         return text
     if part is Part.SEEN:
         one, other = random.sample(range(len(sentences)), 2)
@@ -85,7 +86,8 @@ def _order(text: str, random: Random, part: Part) -> str:
     else:
         start = random.randrange(1, len(sentences))
         sentences = sentences[start:] + sentences[:start]
-    return random.choice((" ", "\n")).join(sentences)
+    closed = all(sentence.endswith((".", "!", "?")) for sentence in sentences)
+    return (random.choice((" ", "\n")) if closed else "\n").join(sentences)
 
 
 def _wording(text: str, random: Random, part: Part) -> str:
@@ -162,15 +164,15 @@ _SLIPS: Mapping[Part, tuple[_Slip, ...]] = {
 _PUNCTUATIONS: Mapping[Part, tuple[Callable[[str], str], ...]] = {
     Part.SEEN: (
         lambda text: _FINAL_STOP.sub("", text),
-        lambda text: re.sub(r"(?<=[.!?]) (?=\S)", "  ", text),
+        lambda text: _SENTENCE_GAP.sub("  ", text),
         lambda text: _SENTENCE_END.sub("\n", text),
-        lambda text: text.replace(",", ""),
+        lambda text: re.sub(r",(?= [a-z])", "", text),
     ),
     Part.HELD_OUT: (
         lambda text: _FINAL_STOP.sub("", text) + "!",
         lambda text: _SENTENCE_END.sub("\n\n", text),
         lambda text: _FINAL_STOP.sub("", text) + " .",
-        lambda text: re.sub(r"(?<=\w)\. (?=\w)", "; ", text),
+        lambda text: re.sub(r"(?<=[a-z]{3})\. (?=[A-Z])", "; ", text),
     ),
 }
 
