@@ -15,6 +15,7 @@ from filter_training.attacks.paper import CLEAN, PAPER_ATTACKS, VARIANTS, attack
 from filter_training.attacks.persuasion import PERSUASION
 from filter_training.attacks.placement import PLACEMENTS, halves, place, possible
 from filter_training.attacks.spoofing import SPOOFING
+from filter_training.attacks.templates import TEMPLATES
 from filter_training.attacks.tricks import TRICKS
 from filter_training.marked import Attack, Part
 from service.exam import Question
@@ -36,6 +37,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         for family in (
             *CLASSES,
             *SPOOFING,
+            *TEMPLATES,
             *HIDDEN,
             *OBFUSCATED,
             *LANGUAGES,
@@ -62,6 +64,11 @@ def make_attack(family: str, question: Question, answer: str, random: Random, pa
     allowed = possible(answer, order.text, divisible=order.divisible)
     weights = {name: weight for name, weight in made.placements.items() if name in allowed}
     placement = random.choices(list(weights), list(weights.values()))[0]
-    orders = halves(order.text, random) if placement == "split" else (order.text,) * 2
+    if placement == "split":
+        orders = halves(order.text, random)
+    else:
+        other = made.compose(question, random, part)
+        alike = (other.carrier, other.language) == (order.carrier, order.language)
+        orders = (order.text, other.text if alike else order.text)
     marked = place(answer, orders, placement, random)
     return Attack(marked, family, part, placement, order.carrier, order.language)

@@ -10,8 +10,8 @@ from random import Random
 from filter_training.marked import Part
 
 _CHOICE = re.compile(r"\{([a-z_]+|[^{}]*\|[^{}]*)\}")
-_SENTENCE_START = re.compile(r"(^\W*|(?<=[a-z)][.!?] ))([a-z])")
 _SPACES = re.compile(r" {2,}")
+_LOST_COMMA = re.compile(r",? +(?=\.(?: |$))|,(?=[.;])")
 
 Slots = Mapping[str, tuple[str, ...]]
 
@@ -35,7 +35,7 @@ class Grammar:
         """
 
         def chosen(match: re.Match[str]) -> str:
-            inside = match[1]
+            inside: str = match[1]
             if "|" in inside:
                 return random.choice(inside.split("|"))
             return facts[inside] if inside in facts else random.choice(self.slots[inside])
@@ -43,8 +43,7 @@ class Grammar:
         text = random.choice(self.patterns)
         while _CHOICE.search(text):
             text = _CHOICE.sub(chosen, text)
-        text = _SPACES.sub(" ", text).strip()
-        return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), text)
+        return _LOST_COMMA.sub("", _SPACES.sub(" ", text)).strip()
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
+from filter_training.attacks.carried import any_order
 from filter_training.attacks.family import Family
 from filter_training.attacks.frames import Frame
-from filter_training.attacks.order import Order, worded
-from filter_training.attacks.words import ORDERS
+from filter_training.attacks.order import Order
 from filter_training.marked import Part
 from service.exam import Question
 
@@ -64,7 +64,7 @@ _HELD_OUT_CARRIERS = (
 
 def _hidden_text(question: Question, random: Random, part: Part) -> Order:
     chosen = random.choice(_SEEN_CARRIERS if part is Part.SEEN else _HELD_OUT_CARRIERS)
-    text = chosen.around(worded(ORDERS.of(part), question, random))
+    text = chosen.around(any_order(question, random, part))
     return Order(text, chosen.carrier, divisible=False)
 
 

@@ -9,10 +9,10 @@ from random import Random
 from types import MappingProxyType
 from urllib.parse import quote
 
+from filter_training.attacks.carried import any_order
 from filter_training.attacks.family import Family
 from filter_training.attacks.grammar import Grammar, Wordings
-from filter_training.attacks.order import Order, worded
-from filter_training.attacks.words import ORDERS
+from filter_training.attacks.order import Order
 from filter_training.marked import Part
 from service.exam import Question
 
@@ -196,7 +196,7 @@ def _obfuscated(question: Question, random: Random, part: Part) -> Order:
     letters = _SEEN_LETTERS if seen else _HELD_OUT_LETTERS
     codes = _SEEN_CODES if seen else _HELD_OUT_CODES
     carrier = random.choice([*letters, *codes])
-    plain = worded(ORDERS.of(part), question, random)
+    plain = any_order(question, random, part)
     if carrier in letters:
         return Order(letters[carrier](plain, random).strip(), carrier, divisible=False)
     known = {"payload": codes[carrier](plain, random), "scheme": carrier.replace("_", " ")}

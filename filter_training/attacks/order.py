@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
@@ -14,6 +15,9 @@ _NUMBER_WORDS = (
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
     *("nineteen", "twenty"),
 )
+
+
+_SENTENCE_START = re.compile(r"(?:^|(?<=[a-z)][.!?] ))\w")
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ def facts(question: Question, random: Random) -> Mapping[str, str]:
 
 def worded(grammar: Grammar, question: Question, random: Random) -> str:
     """One sentence of the grammar for this question, as neat or careless as students write."""
-    return roughened(grammar.draw(random, facts(question, random)), random)
+    text = grammar.draw(random, facts(question, random))
+    return roughened(_SENTENCE_START.sub(lambda match: match[0].upper(), text), random)
 
 
 def roughened(text: str, random: Random) -> str:
@@ -62,7 +67,7 @@ def roughened(text: str, random: Random) -> str:
     elif roll < 0.24:
         text = _mistyped(text, random)
     if random.random() < 0.12:
-        text = text.rstrip(".") + random.choice(("", "", "!", "!!!", "..", " :)"))
+        text = text.rstrip(".") + random.choice(("", "", "", "!", "!!!", "...", " :)"))
     return text
 
 

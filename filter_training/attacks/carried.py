@@ -1,0 +1,22 @@
+"""What a disguise may hold: orders of all kinds."""
+
+from __future__ import annotations
+
+from random import Random
+
+from filter_training.attacks.classes import FAKE_RUBRICS, ROLE_PLAYS
+from filter_training.attacks.order import worded
+from filter_training.attacks.persuasion import AUTHORITY, PLEAS, REMARKS
+from filter_training.attacks.spoofing import SOLUTIONS, VERDICTS
+from filter_training.attacks.tricks import TO_FILTER
+from filter_training.attacks.words import ORDERS
+from filter_training.marked import Part
+from service.exam import Question
+
+_OTHERS = (FAKE_RUBRICS, ROLE_PLAYS, AUTHORITY, PLEAS, REMARKS, SOLUTIONS, VERDICTS, TO_FILTER)
+
+
+def any_order(question: Question, random: Random, part: Part) -> str:
+    """A plain order, or one time in three a text of another kind."""
+    wordings = ORDERS if random.random() < 2 / 3 else random.choice(_OTHERS)
+    return worded(wordings.of(part), question, random)
