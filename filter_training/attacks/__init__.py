@@ -64,9 +64,10 @@ def make_attack(family: str, question: Question, answer: str, random: Random, pa
     allowed = possible(answer, order.text, divisible=order.divisible)
     weights = {name: weight for name, weight in made.placements.items() if name in allowed}
     placement = random.choices(list(weights), list(weights.values()))[0]
+    orders: tuple[str, ...] = (order.text,)
     if placement == "split":
         orders = halves(order.text, random)
-    else:
+    elif placement == "around":
         other = made.compose(question, random, part)
         alike = (other.carrier, other.language) == (order.carrier, order.language)
         orders = (order.text, other.text if alike else order.text)

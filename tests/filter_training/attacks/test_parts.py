@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from random import Random
 
@@ -13,17 +14,17 @@ from filter_training.attacks import FAMILIES, PAPER_ATTACKS, PLACEMENTS, make_at
 from filter_training.marked import Attack, Part
 from tests.filter_training.world import SENTENCES, question
 
-DRAWS = 600
+DRAWS = 400
 ANSWER = " ".join(SENTENCES)
 # Frames that both parts put around wordings of their own.
 SHARED_CARRIERS = {"plain", "student_attack", "html_comment"}
 FRAME_WORDS = re.compile(r"\[/?STUDENT ATTACK\]")
 
 
-def draws(family: str, part: Part) -> Iterator[Attack]:
+@cache
+def draws(family: str, part: Part) -> tuple[Attack, ...]:
     random = Random(11)
-    while True:
-        yield make_attack(family, question(1), ANSWER, random, part)
+    return tuple(make_attack(family, question(1), ANSWER, random, part) for _ in range(DRAWS))
 
 
 def injected(made: Attack) -> Iterator[str]:
@@ -40,10 +41,8 @@ def phrases(made: Attack) -> Iterator[tuple[str, ...]]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_phrase_is_in_both_parts(family: str) -> None:
-    seen = {phrase for made in islice(draws(family, Part.SEEN), DRAWS) for phrase in phrases(made)}
-    held_out = {
-        phrase for made in islice(draws(family, Part.HELD_OUT), DRAWS) for phrase in phrases(made)
-    }
+    seen = {phrase for made in draws(family, Part.SEEN) for phrase in phrases(made)}
+    held_out = {phrase for made in draws(family, Part.HELD_OUT) for phrase in phrases(made)}
     assert not seen & held_out
 
 
@@ -52,7 +51,7 @@ def test_no_own_carrier_or_language_is_in_both_parts(family: str) -> None:
     carriers: dict[Part, set[str]] = {}
     languages: dict[Part, set[str]] = {}
     for part in Part:
-        made = list(islice(draws(family, part), DRAWS))
+        made = draws(family, part)
         carriers[part] = {one.carrier for one in made}
         languages[part] = {one.language for one in made}
         assert {one.part for one in made} == {part}
@@ -73,9 +72,7 @@ def test_the_papers_texts_are_seen_and_never_held_out(family: str) -> None:
     paper = PAPER_ATTACKS[family]
     count = {
         part: sum(
-            paper in text
-            for made in islice(draws(family, part), DRAWS)
-            for text in islice(injected(made), 1)
+            paper in text for made in draws(family, part) for text in islice(injected(made), 1)
         )
         for part in Part
     }
@@ -86,20 +83,23 @@ def test_the_papers_texts_are_seen_and_never_held_out(family: str) -> None:
 @pytest.mark.parametrize("part", Part)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_wordings_vary(family: str, part: Part) -> None:
-    texts = {next(injected(made)).strip() for made in islice(draws(family, part), DRAWS)}
+    texts = {next(injected(made)).strip() for made in draws(family, part)}
     assert len(texts) > DRAWS / 5
 
 
 @pytest.mark.parametrize("part", Part)
 def test_every_placement_is_drawn(part: Part) -> None:
-    placements = {made.placement for made in islice(draws("markerless", part), DRAWS)}
+    placements = {made.placement for made in draws("markerless", part)}
     assert placements == set(PLACEMENTS)
 
 
-def test_the_same_seed_makes_the_same_attacks() -> None:
+@pytest.mark.parametrize("part", Part)
+def test_the_same_seed_makes_the_same_attacks(part: Part) -> None:
     for family in FAMILIES:
-        first = list(islice(draws(family, Part.SEEN), 20))
-        assert first == list(islice(draws(family, Part.SEEN), 20))
+        one, other = Random(3), Random(3)
+        for _ in range(20):
+            made = make_attack(family, question(1), ANSWER, one, part)
+            assert made == make_attack(family, question(1), ANSWER, other, part)
 
 
 def test_families_say_what_they_are() -> None:
