@@ -13,36 +13,16 @@ from filter_training.dataset_file import read_dataset
 from filter_training.examples import Example
 from filter_training.folds import family_fold
 from service.errors import InputError, SettingsError
-from service.exam import ExamItem
-from tests.filter_training.world import items
+from tests.filter_training.world import write_exam
 
 
 def train(*arguments: str | Path) -> Result:
     return CliRunner().invoke(train_app, [str(each) for each in arguments], catch_exceptions=False)
 
 
-def record(item: ExamItem) -> dict[str, object]:
-    question, answer = item.question, item.answer
-    return {
-        "dataset": question.exam_id,
-        "question_id": question.question_id,
-        "domain": question.domain,
-        "question": question.text,
-        "Gold_answer": question.gold_answer,
-        "Gold_points": [[point.text, point.weight] for point in question.gold_points],
-        "rubric": question.rubric,
-        "answer_id": answer.answer_id,
-        "student_id": answer.student_id,
-        "student_answer": answer.text,
-        "human_scores": [human.score for human in item.human_scores],
-    }
-
-
 @pytest.fixture
 def exam(tmp_path: Path) -> Path:
-    path = tmp_path / "exam.jsonl"
-    path.write_text("\n".join(json.dumps(record(item)) for item in items()), encoding="utf-8")
-    return path
+    return write_exam(tmp_path / "exam.jsonl")
 
 
 def examples_of(folder: Path) -> list[Example]:

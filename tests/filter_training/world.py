@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from service.exam import Answer, Criterion, ExamItem, HumanScore, Question, ScoreScale
 
 SENTENCES = (
@@ -41,3 +44,26 @@ def items(questions: int = 3, students: int = 4) -> list[ExamItem]:
         for number in range(questions)
         for student in range(students)
     ]
+
+
+def write_exam(path: Path) -> Path:
+    """The items as an exam file."""
+    path.write_text("\n".join(json.dumps(_record(item)) for item in items()), encoding="utf-8")
+    return path
+
+
+def _record(item: ExamItem) -> dict[str, object]:
+    question, answer = item.question, item.answer
+    return {
+        "dataset": question.exam_id,
+        "question_id": question.question_id,
+        "domain": question.domain,
+        "question": question.text,
+        "Gold_answer": question.gold_answer,
+        "Gold_points": [[point.text, point.weight] for point in question.gold_points],
+        "rubric": question.rubric,
+        "answer_id": answer.answer_id,
+        "student_id": answer.student_id,
+        "student_answer": answer.text,
+        "human_scores": [human.score for human in item.human_scores],
+    }
