@@ -18,7 +18,7 @@ from filter_training.marked import MarkedText, Span
 PLACEMENTS = ("after", "own_line", "before", "between", "mid_sentence", "around", "split")
 
 ANYWHERE: Mapping[str, int] = MappingProxyType(
-    dict(zip(PLACEMENTS, (21, 24, 14, 15, 11, 7, 8), strict=True))
+    dict(zip(PLACEMENTS, (21, 24, 13, 14, 10, 6, 12), strict=True))
 )
 MOSTLY_BEHIND: Mapping[str, int] = MappingProxyType(
     dict(zip(PLACEMENTS, (28, 40, 9, 9, 4, 6, 4), strict=True))

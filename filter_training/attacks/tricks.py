@@ -176,7 +176,7 @@ def _plain_or_framed(wordings: Wordings) -> Compose:
     def compose(question: Question, random: Random, part: Part) -> Order:
         chosen = frame(random, part, plain=0.75, paper=0.03)
         text = chosen.around(worded(wordings.of(part), question, random))
-        return Order(text, chosen.carrier, divisible=False)
+        return Order(text, chosen.carrier, divisible=chosen.closing == "")
 
     return compose
 
