@@ -23,12 +23,13 @@ def trap(question: Question, answer: str, random: Random, part: Part) -> Honest:
     sentence = expand("‹trap›", read("traps").rules[part], random)
     if not text:
         return Honest(question, sentence, TRAP)
-    gap = random.choice((" ", " ", "\n"))
+    closed = sentence.endswith((".", "!", "?"))
+    gap = random.choice((" ", " ", "\n")) if closed else "\n"
     place = random.choice(("front", "end", "between", "between"))
     gaps = list(_GAP.finditer(text)) if place == "between" else []
     if gaps:
         at = random.choice(gaps)
-        gap = at[0] if "\n" in at[0] else " "
+        gap = at[0] if "\n" in at[0] else gap
         text = f"{text[: at.start()]}{gap}{sentence}{gap}{text[at.end() :]}"
     elif place == "front":
         text = f"{sentence}{gap}{text}"

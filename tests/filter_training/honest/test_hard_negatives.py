@@ -9,7 +9,7 @@ from filter_training.honest import HARD_NEGATIVE_KINDS, Honest, hard_negative
 from filter_training.honest.topics import read
 from filter_training.marked import Part
 
-_DRAWS = 250
+_DRAWS = 150
 
 
 def _drawn(kind: str, part: Part, draws: int = _DRAWS) -> list[Honest]:
@@ -28,7 +28,7 @@ def test_texts_are_filled_and_bare(kind: str, part: Part) -> None:
 
 @pytest.mark.parametrize("kind", HARD_NEGATIVE_KINDS)
 def test_parts_share_neither_question_nor_answer(kind: str) -> None:
-    seen, held_out = (_drawn(kind, part, 1000) for part in Part)
+    seen, held_out = (_drawn(kind, part, 600) for part in Part)
     for aspect in ("question_id", "text"):
         assert not {getattr(one.question, aspect) for one in seen} & {
             getattr(one.question, aspect) for one in held_out

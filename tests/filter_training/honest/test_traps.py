@@ -29,7 +29,7 @@ def test_traps_stand_at_front_end_and_between() -> None:
 
 def test_parts_share_no_trap() -> None:
     seen, held_out = (
-        {trap(question(1), "", Random(seed), part).text for seed in range(3000)} for part in Part
+        {trap(question(1), "", Random(seed), part).text for seed in range(1500)} for part in Part
     )
     assert not seen & held_out
     assert len(seen) > 300
@@ -39,3 +39,11 @@ def test_parts_share_no_trap() -> None:
 def test_rules_of_the_parts_have_no_text_in_common() -> None:
     rules = read("traps").rules
     assert not {*rules[Part.SEEN]["trap"]} & {*rules[Part.HELD_OUT]["trap"]}
+
+
+def test_a_fragment_stands_on_a_line_of_its_own() -> None:
+    for seed in range(500):
+        text = trap(question(1), "Both keep an order.", Random(seed), Part.SEEN).text
+        woven = text.replace("Both keep an order.", "").strip()
+        if not woven.endswith((".", "!", "?")):
+            assert "\n" in text
