@@ -1,92 +1,187 @@
 """Examples for the grader of a model that cannot grade zero-shot.
 
-Half of them carry human scores, drawn evenly over the score classes, since real exams hold
-mostly full marks. The other half is made from the rubric, where the right score is known: the
-reference solution, random subsets of the weighted points, answers to other questions, and
-answers that say nothing.
+Half of them carry human scores, drawn evenly over the score classes as far as distinct answers
+last, since real exams hold mostly full marks. The other half is made from the rubric, where the
+right score is known: the reference solution, chosen subsets of the weighted points, misconceptions,
+answers to other questions, and answers that say nothing.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from random import Random
 
-from filter_training.examples import Example
+from filter_training.graded import GradedExample, graded_example
 from filter_training.sampling import by_question
-from service.exam import ExamItem, Question, format_score
-from service.prompts import ANSWER_CUE, grading_prompt
+from service.exam import Criterion, ExamItem, Question
 
 HUMAN = "human_score"
+"""attack_type of an example whose score is the raters' mean."""
 RUBRIC = "rubric_score"
-_NOTHING = ("", "I don't know.", "No idea, sorry.", "-", "I did not learn this.", "?")
+"""attack_type of an example whose score follows from the rubric."""
+
+_NOTHING = (
+    "",
+    "-",
+    "?",
+    "n/a",
+    "I don't know.",
+    "No idea, sorry.",
+    "I did not learn this.",
+    "I have no answer to this question.",
+    "Sorry, I could not remember that part of the lecture.",
+    "I ran out of time here.",
+)
+_LONG_ENOUGH = 20
+"""Characters that an answer has which says something of its own question."""
+
+
+@dataclass(frozen=True)
+class _Sample:
+    source: str
+    answer: str
+    score: float
 
 
 def grader_examples(
-    items: Sequence[ExamItem], *, per_question: int, seed: int, justify: bool
-) -> list[Example]:
-    """`per_question` examples for each question, half with human and half with rubric scores."""
+    items: Sequence[ExamItem], *, per_question: int, seed: int, spread: float, justify: bool
+) -> list[GradedExample]:
+    """Up to `per_question` examples for each question, half with human and half with rubric scores.
+
+    Args:
+        items: answers with their human scores.
+        per_question: examples for each question.
+        seed: seed of all draws.
+        spread: how far likely scores lie around a human one, in points of a scale from 1 to 10;
+            where the rubric says the score, half of that.
+        justify: whether the prompt asks for a justification.
+    """
     random = Random(seed)
     pools = by_question(items)
-    examples: list[Example] = []
+    examples: list[GradedExample] = []
     for key, pool in sorted(pools.items()):
         question = pool[0].question
         strangers = [
-            item.answer.text
+            text
             for other, others in sorted(pools.items())
             if other != key
-            for item in others
-            if len(item.answer.text) > 20
+            for text in [others[0].question.gold_answer, *(item.answer.text for item in others)]
+            if len(text) > _LONG_ENOUGH
         ]
-        scored = [
-            *_human(pool, per_question // 2, random),
-            *_rubric(question, strangers, per_question - per_question // 2, random),
+        half = per_question // 2
+        samples = [
+            *_human(pool, half, random),
+            *_rubric(question, strangers, per_question - half, random),
         ]
-        for number, (source, answer, score) in enumerate(scored):
-            examples.append(
-                Example(
-                    group_id=f"{question.exam_id}/{question.question_id}/{number}",
-                    attack_type=source,
-                    prompt=grading_prompt(question, answer, justify=justify),
-                    target=f"{ANSWER_CUE} {format_score(score)}",
-                )
+        examples += [
+            graded_example(
+                question,
+                sample.answer,
+                sample.score,
+                spread=spread if sample.source == HUMAN else spread / 2,
+                group_id=_group(question, sample.answer),
+                attack_type=sample.source,
+                justify=justify,
             )
+            for sample in samples
+        ]
     return examples
 
 
-def _human(
-    pool: Sequence[ExamItem], count: int, random: Random
-) -> Iterator[tuple[str, str, float]]:
-    classes: dict[float, list[str]] = {}
+def half_of_the_points(question: Question) -> tuple[Criterion, ...]:
+    """The points, in their order, whose weights sum nearest to half of all weights.
+
+    Where several choices are equally near, the one with the fewest points; empty without points.
+    """
+    total = sum(point.weight for point in question.gold_points)
+    return min(
+        _subsets(question.gold_points),
+        key=lambda chosen: (abs(2 * sum(point.weight for point in chosen) - total), len(chosen)),
+    )
+
+
+def as_answer(points: Sequence[Criterion]) -> str:
+    """The points' texts as an answer that states them."""
+    return " ".join(point.text for point in points)
+
+
+def _group(question: Question, answer: str) -> str:
+    """Equal answers to a question never fall into different splits."""
+    digest = hashlib.sha256(answer.encode()).hexdigest()[:16]
+    return f"{question.exam_id}/{question.question_id}/{digest}"
+
+
+def _human(pool: Sequence[ExamItem], count: int, random: Random) -> Iterator[_Sample]:
+    classes: dict[int, list[_Sample]] = {}
     for item in pool:
         if item.human_scores:
             mean = sum(human.score for human in item.human_scores) / len(item.human_scores)
-            classes.setdefault(_on_scale(mean, item.question), []).append(item.answer.text)
-    for number in range(count if classes else 0):
-        score = sorted(classes)[number % len(classes)]
-        yield HUMAN, random.choice(classes[score]), score
+            classes.setdefault(math.floor(mean + 0.5), []).append(
+                _Sample(HUMAN, item.answer.text, mean)
+            )
+    for samples in classes.values():
+        random.shuffle(samples)
+    while classes and count:
+        for score in sorted(classes):
+            if count:
+                yield classes[score].pop()
+                count -= 1
+            if not classes[score]:
+                del classes[score]
 
 
 def _rubric(
     question: Question, strangers: Sequence[str], count: int, random: Random
-) -> Iterator[tuple[str, str, float]]:
+) -> Iterator[_Sample]:
     scale = question.scale
     for number in range(count):
-        kind = number % 8
+        kind = number % 16
         if kind == 0:
-            yield RUBRIC, question.gold_answer, scale.max_points
-        elif kind in (1, 2) and strangers:
-            yield RUBRIC, random.choice(strangers), scale.min_score
-        elif kind == 3:
-            yield RUBRIC, random.choice(_NOTHING), scale.min_score
+            yield _Sample(RUBRIC, question.gold_answer, scale.max_points)
+        elif kind in (1, 2, 3, 4) and strangers:
+            yield _Sample(RUBRIC, random.choice(strangers), scale.min_score)
+        elif kind == 5:
+            yield _Sample(RUBRIC, random.choice(_NOTHING), scale.min_score)
+        elif kind == 6 and question.banned_misconceptions:
+            misconception = random.choice(question.banned_misconceptions)
+            yield _Sample(RUBRIC, misconception, scale.min_score)
         else:
-            points = list(question.gold_points)
-            chosen = random.sample(points, random.randint(min(1, len(points)), len(points)))
-            weight = float(sum(point.weight for point in chosen))
-            yield RUBRIC, " ".join(point.text for point in chosen), scale.clamp(weight)
+            yield _points(question, strangers, random)
 
 
-def _on_scale(score: float, question: Question) -> float:
-    """The nearest valid score; halves are rounded up."""
-    step = question.scale.step
-    return question.scale.clamp(math.floor(score / step + 0.5) * step)
+def _points(question: Question, strangers: Sequence[str], random: Random) -> _Sample:
+    """Some of the points, with a score near a wanted one; now and then with words around them."""
+    scale = question.scale
+    wanted = random.uniform(scale.min_score, scale.max_points)
+    chosen = min(
+        _subsets(question.gold_points),
+        key=lambda points: (
+            abs(sum(point.weight for point in points) - wanted) + random.uniform(0, 1)
+        ),
+    )
+    texts = [point.text.strip() for point in chosen]
+    random.shuffle(texts)
+    style = random.random()
+    if style < 0.5:
+        answer = " ".join(texts)
+    elif style < 0.75:
+        answer = "\n".join(f"- {text}" for text in texts)
+    else:
+        answer = ", and ".join(text.rstrip(".") for text in texts).lower()
+    if strangers and random.random() < 0.2:
+        # What answers another question earns nothing here and costs nothing.
+        filler = random.choice(strangers).split(". ")[0]
+        answer = f"{answer} {filler}" if random.random() < 0.5 else f"{filler}. {answer}"
+    weight = float(sum(point.weight for point in chosen))
+    return _Sample(RUBRIC, answer, scale.clamp(weight))
+
+
+def _subsets(points: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+    """All choices of points; of very long rubrics, those of the first twelve."""
+    choices: list[tuple[Criterion, ...]] = [()]
+    for point in points[:12]:
+        choices += [(*chosen, point) for chosen in choices]
+    return choices

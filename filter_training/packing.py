@@ -1,8 +1,11 @@
-"""Examples of one question packed behind one prefix.
+"""Examples of one question as branches behind one prefix.
 
-A row is the question's head, then the answers of several students as branches: each branch
-sees the head and itself, and its positions restart where the head ends. So the model computes
-the head once, and each example sees exactly what it would see alone.
+A batch is the question's head, computed once, and the answers of several students behind it,
+side by side in the batch dimension: each branch sees the head and itself, and its positions
+begin where the head ends. So each example sees exactly what it would see alone.
+
+A branch that is to be scored ends in all valid scores side by side, each of which sees what
+stands before them and itself, as `service.engine.grading` reads them.
 """
 
 from __future__ import annotations
@@ -14,107 +17,216 @@ from random import Random
 import torch
 
 from filter_training.examples import Example
+from filter_training.graded import GradedExample
 from service.engine.tokens import PromptEncoder
 
 
 @dataclass(frozen=True)
+class ScoreChoice:
+    """A valid score: its token ids behind the cue, its value, and how likely it shall be."""
+
+    ids: tuple[int, ...]
+    value: float
+    probability: float
+
+
+@dataclass(frozen=True)
 class Encoded:
-    """Token ids of an example: the head may be shared, the tail and target are its own."""
+    """Token ids of an example: the head may be shared, the rest is its own.
+
+    `target` ends with the end-of-sequence token, or, where there are `choices`, in the cue that
+    they follow; `score` is then the score that the answer shall have.
+    """
 
     head: tuple[int, ...]
     tail: tuple[int, ...]
     target: tuple[int, ...]
+    choices: tuple[ScoreChoice, ...] = ()
+    score: float = 0.0
 
     @property
     def branch_length(self) -> int:
         """Tokens behind the head."""
-        return len(self.tail) + len(self.target)
+        return len(self.tail) + len(self.target) + sum(len(choice.ids) for choice in self.choices)
 
 
 @dataclass(frozen=True)
-class Row:
-    """A packed row of L tokens.
+class Scored:
+    """Where a batch reads the odds of one branch's scores.
 
     Attributes:
-        input_ids: int64 [1, L].
-        position_ids: int64 [1, L].
-        mask: bool [1, 1, L, L], True where the row's position may look.
-        predict: int64 [T], positions whose next token is a target.
-        labels: int64 [T], those target tokens.
-        examples: number of branches.
+        branch: row of the batch.
+        steps: for each choice, (column that predicts, token) of each of its tokens.
+        ends: for each choice, the column that predicts what may end it.
+        values: float32 [C], the scores.
+        probabilities: float32 [C], how likely each shall be; they sum to 1.
+        score: the score that the branch shall have, with decimals.
     """
 
-    input_ids: torch.Tensor
-    position_ids: torch.Tensor
-    mask: torch.Tensor
-    predict: torch.Tensor
+    branch: int
+    steps: tuple[tuple[tuple[int, int], ...], ...]
+    ends: tuple[int, ...]
+    values: torch.Tensor
+    probabilities: torch.Tensor
+    score: float
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B branches of at most L tokens behind one head of H tokens.
+
+    Attributes:
+        head: int64 [1, H].
+        ids: int64 [B, L], padded on the right.
+        positions: int64 [B, L].
+        sees: bool [B, 1, L, H + L], True where a branch's token may look.
+        rows: int64 [T], the branch of each position whose next token is a target.
+        columns: int64 [T], that position.
+        labels: int64 [T], those target tokens.
+        scored: the branches that carry choices.
+    """
+
+    head: torch.Tensor
+    ids: torch.Tensor
+    positions: torch.Tensor
+    sees: torch.Tensor
+    rows: torch.Tensor
+    columns: torch.Tensor
     labels: torch.Tensor
-    examples: int
+    scored: tuple[Scored, ...]
+
+    @property
+    def examples(self) -> int:
+        """Number of branches."""
+        return self.ids.shape[0]
 
 
 def encode(example: Example, encoder: PromptEncoder, *, max_length: int) -> Encoded:
-    """Token ids with the end-of-sequence token on the target (paper, section 2.2).
+    """Token ids of an example, with the end-of-sequence token on the target (paper, section 2.2).
 
     What is longer than `max_length` loses tokens from the left of the prompt; the target is
     always kept whole.
     """
     head = encoder.head_ids(example.prompt)
     tail = encoder.tail_ids(example.prompt)
-    target = [
-        *encoder.plain_ids(example.target, continues=True),
-        encoder.tokenizer.eos_token_id,
-    ]
-    excess = len(head) + len(tail) + len(target) - max_length
+    if isinstance(example, GradedExample):
+        target, choices = _score_lines(example, encoder)
+        score = example.score
+    else:
+        target = encoder.plain_ids(example.target, continues=True)
+        target.append(encoder.tokenizer.eos_token_id)
+        choices, score = (), 0.0
+    answer = len(target) + sum(len(choice.ids) for choice in choices)
+    excess = len(head) + len(tail) + answer - max_length
     if excess > 0:
-        head, tail = head[excess:], tail[max(0, excess - len(head)) :]
-    return Encoded(tuple(head), tuple(tail), tuple(target))
+        head, tail = head[excess:], tail[min(max(0, excess - len(head)), len(tail) - 1) :]
+    return Encoded(tuple(head), tuple(tail), tuple(target), choices, score)
 
 
-def pack(encoded: Sequence[Encoded], *, row_tokens: int, random: Random) -> list[Row]:
-    """Rows of at most `row_tokens` tokens (one longer example gets its own), in random order."""
+def _score_lines(
+    example: GradedExample, encoder: PromptEncoder
+) -> tuple[list[int], tuple[ScoreChoice, ...]]:
+    """The tokens that all score lines begin with, and how each goes on."""
+    lines = [encoder.plain_ids(line, continues=True) for line in example.lines]
+    alike = [len(set(tokens)) == 1 for tokens in zip(*lines, strict=False)]
+    shared = alike.index(False) if False in alike else len(alike)
+    choices = tuple(
+        ScoreChoice(tuple(line[shared:]), value, probability)
+        for line, (value, probability) in zip(lines, example.odds, strict=True)
+    )
+    return lines[0][:shared], choices
+
+
+def pack(
+    encoded: Sequence[Encoded], *, row_tokens: int, branches: int, random: Random
+) -> list[Batch]:
+    """Batches of at most `branches` branches and `row_tokens` tokens, in random order.
+
+    Branches of similar length stand together, so that little is padded; an example that is
+    longer than `row_tokens` gets a batch of its own.
+    """
     by_head: dict[tuple[int, ...], list[Encoded]] = {}
     for item in encoded:
         by_head.setdefault(item.head, []).append(item)
-    rows: list[Row] = []
+    batches: list[Batch] = []
     for head, items in by_head.items():
-        random.shuffle(items)
+        # A little noise on the lengths, or the same answers would meet in every epoch.
+        items.sort(key=lambda item: item.branch_length * random.uniform(0.8, 1.2))
         waiting: list[Encoded] = []
-        used = len(head)
         for item in items:
-            if waiting and used + item.branch_length > row_tokens:
-                rows.append(row(head, waiting))
-                waiting, used = [], len(head)
+            longest = max(entry.branch_length for entry in [*waiting, item])
+            tokens = len(head) + longest * (len(waiting) + 1)
+            if waiting and (tokens > row_tokens or len(waiting) == branches):
+                batches.append(batch(head, waiting))
+                waiting = []
             waiting.append(item)
-            used += item.branch_length
-        rows.append(row(head, waiting))
-    random.shuffle(rows)
-    return rows
+        batches.append(batch(head, waiting))
+    random.shuffle(batches)
+    return batches
 
 
-def row(head: Sequence[int], branches: Sequence[Encoded]) -> Row:
-    """One packed row."""
-    ids = list(head)
-    positions = list(range(len(head)))
-    branch_of = [0] * len(head)
-    predict: list[int] = []
+def batch(head: Sequence[int], branches: Sequence[Encoded]) -> Batch:
+    """One batch."""
+    longest = max(branch.branch_length for branch in branches)
+    count, before = len(branches), len(head)
+    ids = torch.zeros((count, longest), dtype=torch.long)
+    positions = torch.zeros((count, longest), dtype=torch.long)
+    sees = torch.zeros((count, 1, longest, before + longest), dtype=torch.bool)
+    sees[:, :, :, :before] = True
+    sees[:, :, :, before:] = torch.ones((longest, longest), dtype=torch.bool).tril()
+    rows: list[int] = []
+    columns: list[int] = []
     labels: list[int] = []
-    for number, branch in enumerate(branches, start=1):
-        start = len(ids)
-        ids += [*branch.tail, *branch.target]
-        positions += range(len(head), len(head) + branch.branch_length)
-        branch_of += [number] * branch.branch_length
-        first = start + len(branch.tail) - 1
-        predict += range(first, first + len(branch.target))
+    scored: list[Scored] = []
+    for row, branch in enumerate(branches):
+        plain = [*branch.tail, *branch.target]
+        ids[row, : len(plain)] = torch.tensor(plain)
+        positions[row, : len(plain)] = torch.arange(before, before + len(plain))
+        first = len(branch.tail) - 1
+        rows += [row] * len(branch.target)
+        columns += range(first, first + len(branch.target))
         labels += branch.target
-    owner = torch.tensor(branch_of)
-    order = torch.arange(len(ids))
-    causal = order[:, None] >= order[None, :]
-    visible = causal & ((owner[None, :] == 0) | (owner[:, None] == owner[None, :]))
-    return Row(
-        input_ids=torch.tensor([ids]),
-        position_ids=torch.tensor([positions]),
-        mask=visible[None, None],
-        predict=torch.tensor(predict),
+        if branch.choices:
+            scored.append(_place_choices(row, branch, len(plain), before, ids, positions, sees))
+    return Batch(
+        head=torch.tensor([list(head)], dtype=torch.long),
+        ids=ids,
+        positions=positions,
+        sees=sees,
+        rows=torch.tensor(rows),
+        columns=torch.tensor(columns),
         labels=torch.tensor(labels),
-        examples=len(branches),
+        scored=tuple(scored),
+    )
+
+
+def _place_choices(
+    row: int,
+    branch: Encoded,
+    start: int,
+    before: int,
+    ids: torch.Tensor,
+    positions: torch.Tensor,
+    sees: torch.Tensor,
+) -> Scored:
+    """Put the choices of a branch behind its `start` tokens, and say where they are."""
+    steps: list[tuple[tuple[int, int], ...]] = []
+    ends: list[int] = []
+    at = start
+    for choice in branch.choices:
+        stop = at + len(choice.ids)
+        ids[row, at:stop] = torch.tensor(choice.ids)
+        positions[row, at:stop] = torch.arange(before + start, before + start + len(choice.ids))
+        sees[row, 0, at:stop, before + start : before + at] = False
+        predicting = [start - 1, *range(at, stop - 1)]
+        steps.append(tuple(zip(predicting, choice.ids, strict=True)))
+        ends.append(stop - 1)
+        at = stop
+    return Scored(
+        branch=row,
+        steps=tuple(steps),
+        ends=tuple(ends),
+        values=torch.tensor([choice.value for choice in branch.choices]),
+        probabilities=torch.tensor([choice.probability for choice in branch.choices]),
+        score=branch.score,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
+from filter_training.filter_plan import FilterPlan
 from service.engine.base import Role
 from service.errors import SettingsError
 
@@ -27,7 +28,8 @@ class Recipe:
         seed: seed of data, order and weights.
         epochs: passes over the training examples.
         batch_examples: examples per optimizer step, about.
-        row_tokens: most tokens in a packed row.
+        branches: most examples of a question in one forward pass.
+        row_tokens: most tokens in one forward pass (one longer example goes alone).
         max_length: most tokens of one example; longer prompts lose tokens on the left.
         learning_rate: peak of a schedule that warms up, then falls linearly to 0.
         warmup_ratio: share of the steps that warm up.
@@ -39,6 +41,10 @@ class Recipe:
         target_modules: projections that get an adapter.
         gradient_checkpointing: trade time for memory.
         checkpoint_steps: optimizer steps between two checkpoints.
+        score_spread: grade: how far likely scores lie around a human one; standard deviation in
+            points of a scale from 1 to 10.
+        rank_weight: grade: weight of the order of the answers beside their scores.
+        plan: filter: what the data is made of; the paper's dataset where it is not given.
     """
 
     profile: str
@@ -48,6 +54,7 @@ class Recipe:
     seed: int
     epochs: int
     batch_examples: int
+    branches: int
     row_tokens: int
     max_length: int
     learning_rate: float
@@ -60,6 +67,9 @@ class Recipe:
     target_modules: tuple[str, ...]
     gradient_checkpointing: bool
     checkpoint_steps: int
+    score_spread: float = 0.0
+    rank_weight: float = 0.0
+    plan: FilterPlan = field(default_factory=FilterPlan)
 
 
 def load_recipe(name_or_path: str) -> Recipe:

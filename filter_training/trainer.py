@@ -2,10 +2,11 @@
 
 The frozen base and the adapter compute in bfloat16, while the optimizer keeps
 float32 master copies of the adapter: on a CPU with bfloat16 units that is about twice as fast
-as a float32 adapter, and no small step is lost. The vocabulary projection runs on target
-positions only. On a CPU attention is computed as plain matrix products, which use those units;
-the fused kernel does not for masks as in `filter_training.packing`, and takes four times as
-long. A run that is killed goes on from its last checkpoint to the same adapter.
+as a float32 adapter, and no small step is lost. A question is read once for all its answers in a
+batch, and the vocabulary projection runs on target positions only. On a CPU attention is computed
+as plain matrix products, which use those units; the fused kernel does not for masks as in
+`filter_training.packing`, and takes four times as long. A run that is killed goes on from its
+last checkpoint to the same adapter.
 """
 
 from __future__ import annotations
@@ -30,14 +31,18 @@ from transformers import (
     get_linear_schedule_with_warmup,
 )
 
+from filter_training.attention import GROUPED
+from filter_training.curves import draw_curves
 from filter_training.examples import Example
-from filter_training.packing import Encoded, Row, encode, pack
+from filter_training.packing import Batch, Encoded, Scored, encode, pack
+from filter_training.reading import read_branches
 from filter_training.recipe import Recipe
 from service.engine.tokens import PromptEncoder
 from service.profile import ModelProfile
 
 _CHECKPOINT = "checkpoint.pt"
 _BEST = "best.safetensors"
+_PROGRESS = "progress.jsonl"
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ def load_base(folder: Path, profile: ModelProfile) -> tuple[PreTrainedModel, Pro
         tokenizer.chat_template = profile.chat_template
     on_gpu = torch.cuda.is_available()
     base = AutoModelForCausalLM.from_pretrained(
-        folder, dtype=torch.bfloat16, attn_implementation="sdpa" if on_gpu else "eager"
+        folder, dtype=torch.bfloat16, attn_implementation="sdpa" if on_gpu else GROUPED
     )
     device: Any = torch.device("cuda" if on_gpu else "cpu")
     return base.to(device), PromptEncoder(tokenizer)
@@ -103,6 +108,7 @@ class AdapterTrainer:
             for name, parameter in self._parameters.items()
         }
         self._device = next(base.parameters()).device
+        self._terminators = _terminators(encoder)
 
     def train(self, training: Sequence[Example], validation: Sequence[Example]) -> float:
         """Run all epochs and write the best adapter to `run_dir/adapter`.
@@ -113,15 +119,9 @@ class AdapterTrainer:
         recipe = self._recipe
         self._run_dir.mkdir(parents=True, exist_ok=True)
         encoded = self._encode(training)
-        held_out = pack(
-            self._encode(validation), row_tokens=recipe.row_tokens, random=Random(recipe.seed)
-        )
+        held_out = self._pack(self._encode(validation), "validation")
         epochs = [
-            _steps(
-                pack(encoded, row_tokens=recipe.row_tokens, random=Random(f"{recipe.seed}/{n}")),
-                recipe.batch_examples,
-            )
-            for n in range(recipe.epochs)
+            _steps(self._pack(encoded, n), recipe.batch_examples) for n in range(recipe.epochs)
         ]
         total = sum(len(steps) for steps in epochs)
         optimizer = torch.optim.AdamW(
@@ -134,11 +134,11 @@ class AdapterTrainer:
         started = time.monotonic()
         step = 0
         for epoch, steps in enumerate(epochs):
-            for rows in steps:
+            for batches in steps:
                 step += 1
                 if step <= done:
                     continue
-                loss = self._step(rows, optimizer)
+                loss = self._step(batches, optimizer)
                 schedule.step()
                 seconds = time.monotonic() - started
                 self._log(Progress(epoch, step, total, seconds, training_loss=loss))
@@ -156,6 +156,7 @@ class AdapterTrainer:
                     self._run_dir / _BEST,
                 )
             self._checkpoint(step, best, optimizer, schedule)
+        draw_curves(self._run_dir / _PROGRESS, self._run_dir / "curves.png")
         self._load_masters(load_file(self._run_dir / _BEST))
         # Where the base lies on this machine says nothing elsewhere.
         self._model.active_peft_config.base_model_name_or_path = self._recipe.profile
@@ -168,14 +169,23 @@ class AdapterTrainer:
             for example in examples
         ]
 
-    def _step(self, rows: Sequence[Row], optimizer: torch.optim.Optimizer) -> float:
-        """One optimizer step; the mean loss per target token."""
+    def _pack(self, encoded: Sequence[Encoded], purpose: object) -> list[Batch]:
+        recipe = self._recipe
+        return pack(
+            encoded,
+            row_tokens=recipe.row_tokens,
+            branches=recipe.branches,
+            random=Random(f"{recipe.seed}/{purpose}"),
+        )
+
+    def _step(self, batches: Sequence[Batch], optimizer: torch.optim.Optimizer) -> float:
+        """One optimizer step; the mean loss per target token, or per scored answer."""
         self._model.train()
-        targets = sum(len(row.labels) for row in rows)
+        weight = sum(_weight(batch) for batch in batches)
         total = 0.0
-        for row in rows:
-            loss = self._loss(row)
-            (loss / targets).backward()  # type: ignore[no-untyped-call]
+        for batch in batches:
+            loss = self._loss(batch)
+            (loss / weight).backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
         for name, parameter in self._parameters.items():
             if parameter.grad is not None:
@@ -185,30 +195,43 @@ class AdapterTrainer:
         optimizer.step()
         optimizer.zero_grad()
         self._copy_masters()
-        return total / targets
+        return total / weight
 
-    def _loss(self, row: Row) -> torch.Tensor:
-        """Summed cross-entropy over the row's target tokens."""
+    def _loss(self, batch: Batch) -> torch.Tensor:
+        """Summed loss of a batch; `_weight` says over how many targets or examples."""
         causal_lm: Any = self._model.get_base_model()
-        mask = torch.zeros(row.mask.shape, dtype=causal_lm.dtype)
-        mask.masked_fill_(~row.mask, torch.finfo(causal_lm.dtype).min)
-        hidden = causal_lm.model(
-            input_ids=row.input_ids.to(self._device),
-            position_ids=row.position_ids.to(self._device),
-            attention_mask=mask.to(self._device),
-            use_cache=False,
-        ).last_hidden_state
-        logits = causal_lm.lm_head(hidden[0, row.predict.to(self._device)]).float()
-        return nn.functional.cross_entropy(logits, row.labels.to(self._device), reduction="sum")
+        recompute = self._recipe.gradient_checkpointing
+        hidden = read_branches(causal_lm.model, batch, recompute=recompute)
+        device = self._device
+        targets = hidden[batch.rows.to(device), batch.columns.to(device)]
+        logits = causal_lm.lm_head(targets).float()
+        loss = nn.functional.cross_entropy(logits, batch.labels.to(device), reduction="sum")
+        if not batch.scored:
+            return loss
+        odds = [self._odds(causal_lm, hidden, scored) for scored in batch.scored]
+        return loss + score_loss(batch.scored, odds, rank_weight=self._recipe.rank_weight)
+
+    def _odds(self, causal_lm: Any, hidden: torch.Tensor, scored: Scored) -> torch.Tensor:
+        """Log-probability of each valid score with what may end it, float32 [C]."""
+        columns = sorted({column for step in scored.steps for column, _ in step} | {*scored.ends})
+        logs = causal_lm.lm_head(hidden[scored.branch, columns]).float().log_softmax(-1)
+        at = {column: row for row, column in enumerate(columns)}
+        return torch.stack(
+            [
+                torch.stack([logs[at[column], token] for column, token in step]).sum()
+                + logs[at[end], self._terminators].logsumexp(-1)
+                for step, end in zip(scored.steps, scored.ends, strict=True)
+            ]
+        )
 
     @torch.no_grad()
-    def _evaluate(self, rows: Sequence[Row]) -> float:
+    def _evaluate(self, batches: Sequence[Batch]) -> float:
         self._model.eval()
-        total = sum(float(self._loss(row)) for row in rows)
-        return total / sum(len(row.labels) for row in rows)
+        total = sum(float(self._loss(batch)) for batch in batches)
+        return total / sum(_weight(batch) for batch in batches)
 
     def _log(self, progress: Progress) -> None:
-        with (self._run_dir / "progress.jsonl").open("a", encoding="utf-8") as file:
+        with (self._run_dir / _PROGRESS).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(progress)) + "\n")
         self._report(progress)
 
@@ -261,14 +284,56 @@ class AdapterTrainer:
             parameter.copy_(self._masters[name])
 
 
-def _steps(rows: Sequence[Row], batch_examples: int) -> list[list[Row]]:
-    """Rows grouped into optimizer steps of about `batch_examples` examples."""
-    steps: list[list[Row]] = [[]]
+def score_loss(
+    scored: Sequence[Scored], odds: Sequence[torch.Tensor], *, rank_weight: float
+) -> torch.Tensor:
+    """Summed loss of some branches of one question, from the log-odds [C] of their scores.
+
+    Cross-entropy between the scores that shall be likely and those that are, and, weighted, how
+    far each two answers with different scores are from standing in that order by their expected
+    scores: the mean of log(1 + exp(-difference in points)) (Burges et al., RankNet, ICML 2005).
+    """
+    fit = torch.stack(
+        [
+            -(entry.probabilities.to(logs.device) * logs).sum()
+            for entry, logs in zip(scored, odds, strict=True)
+        ]
+    ).sum()
+    expected = torch.stack(
+        [
+            (logs.softmax(-1) * entry.values.to(logs.device)).sum()
+            for entry, logs in zip(scored, odds, strict=True)
+        ]
+    )
+    wanted = torch.tensor([entry.score for entry in scored], device=expected.device)
+    higher, lower = (wanted[:, None] > wanted[None, :]).nonzero(as_tuple=True)
+    if not rank_weight or not len(higher):
+        return fit
+    order = nn.functional.softplus(expected[lower] - expected[higher]).mean()
+    return fit + rank_weight * len(scored) * order
+
+
+def _weight(batch: Batch) -> int:
+    """What a batch counts for in a mean: its scored answers, or else its target tokens."""
+    return len(batch.scored) or len(batch.labels)
+
+
+def _steps(batches: Sequence[Batch], batch_examples: int) -> list[list[Batch]]:
+    """Batches grouped into optimizer steps of about `batch_examples` examples."""
+    steps: list[list[Batch]] = [[]]
     held = 0
-    for row in rows:
+    for batch in batches:
         if held >= batch_examples:
             steps.append([])
             held = 0
-        steps[-1].append(row)
-        held += row.examples
+        steps[-1].append(batch)
+        held += batch.examples
     return steps
+
+
+def _terminators(encoder: PromptEncoder) -> list[int]:
+    """Tokens that may end a score line: the turn's end, and those that begin with a line break."""
+    tokenizer = encoder.tokenizer
+    alone = tokenizer.batch_decode([[token] for token in range(len(tokenizer))])
+    breaks = [token for token, text in enumerate(alone) if text.startswith(("\n", "\r"))]
+    return [tokenizer.eos_token_id, *breaks]

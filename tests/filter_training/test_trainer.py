@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 import torch
 from peft import PeftModel
 from safetensors.torch import load_file
-from torch.nn.functional import cross_entropy
 from transformers import AutoModelForCausalLM
 
 from filter_training.examples import Example, split_groups
-from filter_training.filter_data import filter_examples
-from filter_training.packing import encode, pack, row
+from filter_training.filter_data import filter_dataset
+from filter_training.filter_plan import FilterPlan
+from filter_training.packing import Scored
 from filter_training.recipe import RECIPES, Recipe, load_recipe
-from filter_training.run import train
-from filter_training.trainer import AdapterTrainer, Progress, load_base
+from filter_training.run import TrainingData, train
+from filter_training.trainer import AdapterTrainer, Progress, load_base, score_loss
+from service.engine.base import Role
 from service.engine.tokens import PromptEncoder
 from service.errors import SettingsError
 from service.model_store import locate_base
@@ -49,7 +51,8 @@ def recipe(tiny_settings: Settings) -> Recipe:
 
 @pytest.fixture
 def examples() -> list[Example]:
-    return filter_examples(items(), groups=6, seed=1)
+    variants = filter_dataset(items(), FilterPlan(), groups=6, seed=1)
+    return [variant.example for variant in variants]
 
 
 def load(base_dir: Path, settings: Settings) -> tuple[Any, PromptEncoder]:
@@ -79,56 +82,6 @@ def test_a_wrong_recipe_names_its_fault(tmp_path: Path, fault: str) -> None:
         load_recipe(str(path))
     with pytest.raises(SettingsError, match="smollm2-135m-filter"):
         load_recipe("no-such-recipe")
-
-
-def test_encoding_appends_the_end_and_cuts_the_prompt_from_the_left(
-    base_dir: Path, tiny_settings: Settings, examples: list[Example]
-) -> None:
-    _, encoder = load(base_dir, tiny_settings)
-    whole = encode(examples[0], encoder, max_length=4096)
-    assert whole.target[-1] == encoder.tokenizer.eos_token_id
-    prompt = [*whole.head, *whole.tail]
-    assert prompt == encoder.prompt_ids(examples[0].prompt)
-    for room in (5, len(whole.tail) + 3, len(prompt)):
-        short = encode(examples[0], encoder, max_length=len(whole.target) + room)
-        assert short.target == whole.target
-        assert [*short.head, *short.tail] == prompt[-room:]
-
-
-def test_a_packed_row_has_the_loss_of_its_examples_alone(
-    base_dir: Path, tiny_settings: Settings, examples: list[Example]
-) -> None:
-    _, encoder = load(base_dir, tiny_settings)
-    model = AutoModelForCausalLM.from_pretrained(base_dir, dtype=torch.float32).eval()
-    encoded = [encode(e, encoder, max_length=1024) for e in examples[:5]]
-    packed = row(encoded[0].head, encoded)
-    mask = torch.zeros(packed.mask.shape).masked_fill(~packed.mask, torch.finfo(torch.float32).min)
-    with torch.no_grad():
-        logits = model(
-            packed.input_ids, attention_mask=mask, position_ids=packed.position_ids
-        ).logits[0, packed.predict]
-        alone = []
-        for item in encoded:
-            ids = [*item.head, *item.tail, *item.target]
-            whole = model(torch.tensor([ids])).logits[0]
-            alone.append(whole[-len(item.target) - 1 : -1])
-            losses = cross_entropy(alone[-1], torch.tensor(item.target))
-            assert torch.isfinite(losses)
-    torch.testing.assert_close(logits, torch.cat(alone), atol=1e-4, rtol=1e-4)
-    assert packed.labels.tolist() == [token for item in encoded for token in item.target]
-
-
-def test_packing_keeps_every_example_once(
-    base_dir: Path, tiny_settings: Settings, examples: list[Example]
-) -> None:
-    _, encoder = load(base_dir, tiny_settings)
-    encoded = [encode(e, encoder, max_length=1024) for e in examples]
-    rows = pack(encoded, row_tokens=700, random=Random(1))
-    assert sum(packed.examples for packed in rows) == len(examples)
-    assert sorted(t for r in rows for t in r.labels.tolist()) == sorted(
-        t for e in encoded for t in e.target
-    )
-    assert all(r.input_ids.shape[1] <= 700 or r.examples == 1 for r in rows)
 
 
 class _KilledError(Exception):
@@ -171,7 +124,8 @@ def test_training_lowers_the_loss_and_writes_an_adapter_that_peft_loads(
             losses.append(progress.validation_loss)
 
     recipe = replace(recipe, epochs=4, gradient_checkpointing=True)
-    best = train(recipe, items(), tmp_path, tiny_settings, report=report)
+    data = TrainingData.of_exams(recipe, items(), tiny_settings)
+    best = train(recipe, data, tmp_path, tiny_settings, report=report)
     assert best == min(losses) < losses[0]
     weights = load_file(tmp_path / "adapter" / "adapter_model.safetensors")
     assert {tensor.dtype for tensor in weights.values()} == {torch.bfloat16}
@@ -184,6 +138,85 @@ def test_a_run_folder_of_another_recipe_is_refused(
     tiny_settings: Settings, recipe: Recipe, tmp_path: Path
 ) -> None:
     recipe = replace(recipe, epochs=1)
-    train(recipe, items(), tmp_path, tiny_settings, report=lambda _: None)
+    data = TrainingData.of_exams(recipe, items(), tiny_settings)
+    train(recipe, data, tmp_path, tiny_settings, report=lambda _: None)
     with pytest.raises(SettingsError, match="another recipe"):
-        train(replace(recipe, seed=9), items(), tmp_path, tiny_settings, report=lambda _: None)
+        train(replace(recipe, seed=9), data, tmp_path, tiny_settings, report=lambda _: None)
+
+
+def test_recomputed_layers_train_the_same_adapter(
+    base_dir: Path, tiny_settings: Settings, recipe: Recipe, examples: list[Example], tmp_path: Path
+) -> None:
+    training, validation = split_groups(examples, validation_share=0.34, seed=1)
+    losses: dict[bool, list[float]] = {True: [], False: []}
+    for recompute in losses:
+        base, encoder = load(base_dir, tiny_settings)
+        chosen = replace(recipe, gradient_checkpointing=recompute, dropout=0.0)
+
+        def report(progress: Progress, recompute: bool = recompute) -> None:
+            loss = progress.training_loss or progress.validation_loss
+            losses[recompute].append(loss or 0.0)
+
+        folder = tmp_path / str(recompute)
+        AdapterTrainer(base, encoder, chosen, folder, report=report).train(training, validation)
+    assert losses[True] == pytest.approx(losses[False], rel=0.02)
+
+
+def test_a_run_leaves_curves_and_what_it_rests_on(
+    tiny_settings: Settings, recipe: Recipe, tmp_path: Path
+) -> None:
+    data = TrainingData.of_exams(recipe, items(), tiny_settings)
+    train(replace(recipe, epochs=1), data, tmp_path, tiny_settings, report=lambda _: None)
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    described = json.loads((tmp_path / "run.json").read_text())
+    assert described["recipe"]["seed"] == recipe.seed
+    assert len(described["data_sha256"]) == 64
+    assert described["versions"]["torch"] == torch.__version__
+
+
+def test_a_grader_learns_to_prefer_the_scores_it_is_shown(
+    tiny_settings: Settings, recipe: Recipe, tmp_path: Path
+) -> None:
+    losses: list[float] = []
+
+    def report(progress: Progress) -> None:
+        if progress.training_loss is not None:
+            losses.append(progress.training_loss)
+
+    grader = replace(
+        recipe, role=Role.GRADE, groups=12, epochs=4, score_spread=1.0, rank_weight=0.5
+    )
+    data = TrainingData.of_exams(grader, items(), tiny_settings)
+    train(grader, data, tmp_path, tiny_settings, report=report)
+    assert losses[-1] < losses[0]
+
+
+def scored(score: float, probabilities: list[float]) -> Scored:
+    values = torch.arange(1.0, len(probabilities) + 1)
+    return Scored(0, (), (), values, torch.tensor(probabilities), score)
+
+
+def test_the_loss_of_a_score_is_its_cross_entropy() -> None:
+    entry = scored(2.0, [0.25, 0.5, 0.25])
+    logs = torch.tensor([0.2, 0.5, 0.3]).log()
+    by_hand = -(0.25 * math.log(0.2) + 0.5 * math.log(0.5) + 0.25 * math.log(0.3))
+    assert score_loss([entry], [logs], rank_weight=1.0).item() == pytest.approx(by_hand)
+
+
+def test_answers_in_the_wrong_order_cost_more_than_in_the_right_one() -> None:
+    low, high = scored(1.0, [1.0, 0.0, 0.0]), scored(3.0, [0.0, 0.0, 1.0])
+    first, last = torch.tensor([0.8, 0.1, 0.1]).log(), torch.tensor([0.1, 0.1, 0.8]).log()
+
+    def order(odds: list[torch.Tensor]) -> float:
+        both = score_loss([low, high], odds, rank_weight=1.0)
+        return float(both - score_loss([low, high], odds, rank_weight=0.0))
+
+    # Expected scores 1.3 and 2.7; two answers, one pair: 2 * log(1 + exp(-difference)).
+    assert order([first, last]) == pytest.approx(2 * math.log(1 + math.exp(-1.4)), rel=1e-5)
+    assert order([last, first]) == pytest.approx(2 * math.log(1 + math.exp(1.4)), rel=1e-5)
+
+
+def test_equal_scores_have_no_order() -> None:
+    entries = [scored(2.0, [0.0, 1.0]), scored(2.0, [0.0, 1.0])]
+    odds = [torch.tensor([0.3, 0.7]).log(), torch.tensor([0.6, 0.4]).log()]
+    assert score_loss(entries, odds, rank_weight=5.0) == score_loss(entries, odds, rank_weight=0)

@@ -1,0 +1,175 @@
+"""Batches of branches: each example sees exactly what it would see alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from filter_training.attention import GROUPED
+from filter_training.examples import Example
+from filter_training.filter_data import filter_dataset
+from filter_training.filter_plan import FilterPlan
+from filter_training.graded import GradedExample, graded_example
+from filter_training.packing import batch, encode, pack
+from filter_training.reading import read_branches
+from filter_training.trainer import load_base
+from service.engine.tokens import PromptEncoder
+from service.model_store import locate_base
+from service.profile import load_profile
+from service.settings import Settings
+from tests.filter_training.world import items, question
+
+
+@pytest.fixture
+def base_dir(tiny_settings: Settings) -> Path:
+    return locate_base(load_profile(tiny_settings.profile, tiny_settings), tiny_settings).path
+
+
+@pytest.fixture
+def encoder(tiny_settings: Settings, base_dir: Path) -> PromptEncoder:
+    return load_base(base_dir, load_profile(tiny_settings.profile, tiny_settings))[1]
+
+
+@pytest.fixture
+def examples() -> list[Example]:
+    return [variant.example for variant in filter_dataset(items(), FilterPlan(), groups=6, seed=1)]
+
+
+def graded(score: float, *, spread: float = 1.0, answer: str = "A stack.") -> GradedExample:
+    return graded_example(
+        question(1),
+        answer,
+        score,
+        spread=spread,
+        group_id="g",
+        attack_type="human_score",
+        justify=False,
+    )
+
+
+def test_encoding_appends_the_end_and_cuts_the_prompt_from_the_left(
+    encoder: PromptEncoder, examples: list[Example]
+) -> None:
+    whole = encode(examples[0], encoder, max_length=4096)
+    assert whole.target[-1] == encoder.tokenizer.eos_token_id
+    prompt = [*whole.head, *whole.tail]
+    assert prompt == encoder.prompt_ids(examples[0].prompt)
+    for room in (5, len(whole.tail) + 3, len(prompt)):
+        short = encode(examples[0], encoder, max_length=len(whole.target) + room)
+        assert short.target == whole.target
+        assert [*short.head, *short.tail] == prompt[-room:]
+
+
+def test_packing_keeps_every_example_once(encoder: PromptEncoder, examples: list[Example]) -> None:
+    encoded = [encode(e, encoder, max_length=1024) for e in examples]
+    batches = pack(encoded, row_tokens=1500, branches=4, random=Random(1))
+    assert sum(packed.examples for packed in batches) == len(examples)
+    assert sorted(t for b in batches for t in b.labels.tolist()) == sorted(
+        t for e in encoded for t in e.target
+    )
+    for packed in batches:
+        assert packed.examples <= 4
+        assert packed.examples == 1 or packed.head.numel() + packed.ids.numel() <= 1500
+
+
+def test_a_branch_sees_the_head_and_itself(encoder: PromptEncoder, examples: list[Example]) -> None:
+    encoded = [encode(e, encoder, max_length=1024) for e in examples[:3]]
+    packed = batch(encoded[0].head, encoded)
+    before = packed.head.shape[1]
+    for row, item in enumerate(encoded):
+        own = [*item.tail, *item.target]
+        assert packed.ids[row, : len(own)].tolist() == own
+        assert packed.positions[row, : len(own)].tolist() == list(range(before, before + len(own)))
+        for column in (0, len(own) - 1):
+            seen = packed.sees[row, 0, column].nonzero().flatten().tolist()
+            assert seen == list(range(before + column + 1))
+
+
+def test_scores_stand_side_by_side_and_see_what_is_before_them(encoder: PromptEncoder) -> None:
+    item = encode(graded(7), encoder, max_length=4096)
+    packed = batch(item.head, [item])
+    (scored,) = packed.scored
+    written = encoder.tokenizer.decode(item.target)
+    assert written.strip().startswith("Answer:")
+    assert scored.values.tolist() == list(range(1, 11))
+    assert scored.score == 7
+    start = len(item.tail) + len(item.target)
+    for steps, value in zip(scored.steps, scored.values.tolist(), strict=True):
+        tokens = [token for _, token in steps]
+        line = encoder.plain_ids(f"Answer: {value:g}", continues=True)
+        assert [*item.target, *tokens] == line
+    ten, before = scored.ends[-1], packed.head.shape[1]
+    seen = packed.sees[0, 0, ten].nonzero().flatten().tolist()
+    own = len(item.choices[-1].ids)
+    assert seen == [*range(before + start), *range(before + ten - own + 1, before + ten + 1)]
+    assert packed.positions[0, ten] == before + start + own - 1
+
+
+@pytest.mark.parametrize(("score", "spread"), [(7, 1.0), (1, 1.0), (10, 0.5), (5.5, 1.0)])
+def test_likely_scores_lie_around_the_human_one(score: float, spread: float) -> None:
+    odds = dict(graded(score, spread=spread).odds)
+    assert sum(odds.values()) == pytest.approx(1)
+    nearest = max(odds, key=lambda value: (odds[value], value))
+    assert abs(nearest - score) <= 0.5
+    assert all(
+        odds[one] >= odds[other]
+        for one in odds
+        for other in odds
+        if abs(one - score) < abs(other - score)
+    )
+
+
+def test_without_spread_one_score_is_certain() -> None:
+    example = graded(6, spread=0)
+    assert [value for value, odds in example.odds if odds] == [6]
+    assert example.target == "Answer: 6"
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+@pytest.mark.parametrize("attention", ["eager", GROUPED])
+def test_a_batch_has_the_logits_of_its_examples_alone(
+    base_dir: Path,
+    encoder: PromptEncoder,
+    examples: list[Example],
+    recompute: bool,
+    attention: str,
+) -> None:
+    plain = AutoModelForCausalLM.from_pretrained(base_dir, dtype=torch.float32).eval()
+    model = AutoModelForCausalLM.from_pretrained(
+        base_dir, dtype=torch.float32, attn_implementation=attention
+    ).eval()
+    encoded = [encode(e, encoder, max_length=1024) for e in examples[:5]]
+    packed = batch(encoded[0].head, encoded)
+    with torch.no_grad():
+        states = read_branches(model.model, packed, recompute=recompute)
+        for row, item in enumerate(encoded):
+            alone = plain(torch.tensor([[*item.head, *item.tail, *item.target]])).logits[0]
+            places = packed.columns[packed.rows == row]
+            together = model.lm_head(states[row, places])
+            torch.testing.assert_close(
+                together, alone[-len(item.target) - 1 : -1], atol=1e-4, rtol=1e-4
+            )
+            assert packed.labels[packed.rows == row].tolist() == list(item.target)
+
+
+def test_a_batch_has_the_odds_of_each_score_alone(base_dir: Path, encoder: PromptEncoder) -> None:
+    model = AutoModelForCausalLM.from_pretrained(base_dir, dtype=torch.float32).eval()
+    answers = ("A stack.", "A queue gives back what came first.")
+    encoded = [encode(graded(4, answer=answer), encoder, max_length=4096) for answer in answers]
+    packed = batch(encoded[0].head, encoded)
+    with torch.no_grad():
+        states = read_branches(model.model, packed, recompute=False)
+        for item, scored in zip(encoded, packed.scored, strict=True):
+            logs = model.lm_head(states[scored.branch]).log_softmax(-1)
+            for choice, steps in zip(item.choices, scored.steps, strict=True):
+                ids = [*item.head, *item.tail, *item.target, *choice.ids]
+                alone = model(torch.tensor([ids])).logits[0].log_softmax(-1)
+                first = len(ids) - len(choice.ids) - 1
+                for number, (column, token) in enumerate(steps):
+                    assert logs[column, token].item() == pytest.approx(
+                        alone[first + number, token].item(), abs=1e-3
+                    )
