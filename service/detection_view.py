@@ -10,18 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.disguises.encodings import encoded
-from service.disguises.invisible import invisible
+from service.disguises.invisible import invisible, overlaid
 from service.disguises.leetspeak import leetspeak
 from service.disguises.letters import look_alikes, styled_letters
 from service.disguises.replacement import Replacement, Rule
-from service.disguises.spacing import spaced_out
+from service.disguises.spacing import marked_out, spaced_out
 from service.disguises.turned import backwards, rot13
 
 _RULES: tuple[Rule, ...] = (
     invisible,
+    overlaid,
     styled_letters,
     look_alikes,
     spaced_out,
+    marked_out,
     encoded,
     leetspeak,
     rot13,

@@ -1,4 +1,4 @@
-"""Text in an encoding: base64, hex, binary digits, percent, character references, escapes."""
+"""Text in an encoding: base64, base32, hex, binary digits, percent, references, escapes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ _PROSE_SHARE = 0.8
 def _base64(run: str) -> bytes:
     digits = run.rstrip("=").replace("-", "+").replace("_", "/")
     return base64.b64decode(digits + "=" * (-len(digits) % 4), validate=True)
+
+
+def _base32(run: str) -> bytes:
+    digits = run.rstrip("=")
+    return base64.b32decode(digits + "=" * (-len(digits) % 8))
 
 
 def _hex(run: str) -> bytes:
@@ -49,7 +54,8 @@ _ENCODINGS: tuple[tuple[re.Pattern[str], Callable[[str], bytes]], ...] = (
     ),
     (re.compile(r"\\u[0-9a-fA-F]{4}(?: ?\\u[0-9a-fA-F]{4}){7,}"), _escapes),
     (re.compile(r"&#x?[0-9a-fA-F]{1,6};(?: ?&#x?[0-9a-fA-F]{1,6};){7,}"), _references),
-    (re.compile(r"%[0-9A-Fa-f]{2}(?:[\w.~+-]*%[0-9A-Fa-f]{2}){2,}[\w.~+-]*"), unquote_to_bytes),
+    (re.compile(r"%[0-9A-Fa-f]{2}(?:[\w.~+-]*%[0-9A-Fa-f]{2})+[\w.~+-]*"), unquote_to_bytes),
+    (re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{16,}={0,6}(?![A-Za-z0-9])"), _base32),
     (re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}"), _base64),
 )
 

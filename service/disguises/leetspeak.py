@@ -8,17 +8,19 @@ from collections.abc import Iterator, Sequence
 from service.disguises.frequent_words import FREQUENT_WORDS
 from service.disguises.replacement import Replacement
 
-_TOKEN = re.compile(r"[A-Za-z0-9@$!|+€]{2,30}")
+_TOKEN = re.compile(r"[A-Za-z0-9@$!|+€]{1,30}[A-Za-z0-9@$|+€]")
 _SIGN = re.compile(r"[0-9@$!|+€]")
-_SIGNS = str.maketrans("0134567890@$!|+€l", "oieasgtbgoasiitei")
+_LETTER = re.compile("[A-Za-z]")
+_SIGNS = str.maketrans("013457890@$!|+€", "oieastbgoasiite")
 _LONG_WORD = 5
+_MANY = 4
 _NEIGHBOURS = 40
 """Most characters between two disguised words for them to be neighbours."""
 
 
 def _folded(word: str) -> str:
     """A word with one spelling for signs that stand for several letters (1 is i or l)."""
-    return word.lower().translate(_SIGNS)
+    return word.lower().translate(_SIGNS).replace("l", "i")
 
 
 _WORDS = {_folded(word): word for word in sorted(FREQUENT_WORDS, key=len) if len(word) > 1}
@@ -27,25 +29,47 @@ _WORDS = {_folded(word): word for word in sorted(FREQUENT_WORDS, key=len) if len
 def leetspeak(text: str) -> Iterator[Replacement]:
     """Tokens that decode to frequent words, where at least two different ones are neighbours.
 
-    One of them must be long: `a11` alone says nothing.
+    One of them must be long: `a11` alone says nothing. Among many of them unknown words and
+    words of digits alone count too.
     """
-    group: list[Replacement] = []
+    group: list[re.Match[str]] = []
     for token in _TOKEN.finditer(text):
-        core = token[0].rstrip("!")
-        if word := _decoded(core):
-            if group and token.start() - group[-1].end > _NEIGHBOURS:
+        if _SIGN.search(token[0]):
+            if group and token.start() - group[-1].end() > _NEIGHBOURS:
                 yield from _confirmed(group)
                 group = []
-            group.append(Replacement(token.start(), token.start() + len(core), word))
+            group.append(token)
     yield from _confirmed(group)
 
 
-def _confirmed(group: Sequence[Replacement]) -> Sequence[Replacement]:
-    words = {found.text for found in group if len(found.text) > 2}
-    return group if len(words) > 1 and max(map(len, words)) >= _LONG_WORD else ()
+def _confirmed(group: Sequence[re.Match[str]]) -> Iterator[Replacement]:
+    words = {word for token in group if _has_letter(token) and len(word := _known(token)) > 2}
+    many = len(words) >= _MANY
+    if not many and (len(words) < 2 or max(map(len, words)) < _LONG_WORD):
+        return
+    for token in group:
+        if many:
+            word = _known(token) or (_has_letter(token) and _usual(token))
+        else:
+            word = _has_letter(token) and _known(token)
+        if word:
+            yield Replacement(token.start(), token.end(), _in_case_of(token[0], word))
 
 
-def _decoded(token: str) -> str | None:
-    if not _SIGN.search(token) or not re.search("[A-Za-z]", token):
-        return None
-    return _WORDS.get(_folded(token))
+def _has_letter(token: re.Match[str]) -> bool:
+    return bool(_LETTER.search(token[0]))
+
+
+def _known(token: re.Match[str]) -> str:
+    return _WORDS.get(_folded(token[0]), "")
+
+
+def _usual(token: re.Match[str]) -> str:
+    word = token[0].lower().translate(_SIGNS)
+    return word if word.isalpha() else ""
+
+
+def _in_case_of(token: str, word: str) -> str:
+    if token.isupper():
+        return word.upper()
+    return word.capitalize() if token[0].isupper() else word

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from service.disguises.frequent_words import FREQUENT_WORDS
 from service.disguises.replacement import Replacement
@@ -28,6 +29,9 @@ _STYLED_LETTER = re.compile(f"[{_STYLED}]")
 _LIGHT_LETTER = re.compile(f"[{_LIGHT}]")
 _ANY_STYLED = re.compile(f"[{_STYLED}{_LIGHT}]")
 _WORD_WITH_STYLED = re.compile(f"[A-Za-z]*[{_STYLED}{_LIGHT}][A-Za-z{_STYLED}{_LIGHT}]*")
+_PLAINABLE = re.compile(f"[{_STYLED}{_LIGHT}\uff01-\uff5e]")
+_WIDE_SCRIPT = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LINE = re.compile(r"[^\n]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN_LETTER = re.compile("[A-Za-zªºÀ-ÖØ-öø-ɏ\u1e00-\u1eff]")
 
@@ -40,40 +44,89 @@ _CYRILLIC = dict(
 )
 _GREEK = dict(zip("αονρικτυηωγχεΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲϳ", "aovpiktunwyxeABEZHIKMNOPTYXcj", strict=True))
 _ARMENIAN = dict(zip("օոսհցզՕՍԼ", "onuhgqOUL", strict=True))
+_MIXED_WORDS = 3
+"""In a line with so many words that mix two scripts, short words and letters count too."""
+
+
+@dataclass(frozen=True)
+class _Script:
+    """A script with letters that look Latin.
+
+    Attributes:
+        letters: matches each of its letters.
+        twins: letter → Latin letter that looks like it.
+        shortest: length from which a word that mixes it with Latin is no formula or unit.
+    """
+
+    letters: re.Pattern[str]
+    twins: Mapping[str, str]
+    shortest: int
+
+    def is_mixed(self, word: str) -> bool:
+        """True for a word of Latin letters and twins."""
+        own = self.letters.findall(word)
+        latin = len(_LATIN_LETTER.findall(word))
+        return bool(own) and latin > 0 and len(own) + latin == len(word) and self._fit(own)
+
+    def reading(self, word: str, *, at_home: bool, suspicious: bool) -> str:
+        """`word` in one script, or as it is.
+
+        Args:
+            word: letters only.
+            at_home: other words of the line are in this script for sure.
+            suspicious: many words of the line mix it with Latin.
+        """
+        shortest = 1 if suspicious else self.shortest
+        as_latin = "".join(self.twins.get(mark, mark) for mark in word)
+        own = self.letters.findall(word)
+        if len(own) == len(word):
+            latin = self._fit(own) and not at_home and len(word) >= min(shortest, 3)
+            return as_latin if latin else word
+        if self.is_mixed(word):
+            known = len(word) > 2 and as_latin.lower() in FREQUENT_WORDS
+            return as_latin if known or len(word) >= shortest else word
+        return self._at_home(word, own)
+
+    def _fit(self, own: Sequence[str]) -> bool:
+        return all(mark in self.twins for mark in own)
+
+    def _at_home(self, word: str, own: Sequence[str]) -> str:
+        """A word of this script with few Latin letters, all in it."""
+        back = {read: mark for mark, read in self.twins.items()}
+        latin = _LATIN_LETTER.findall(word)
+        mixed = len(own) > len(latin) > 0 and len(own) + len(latin) == len(word)
+        if not mixed or not all(mark in back for mark in latin):
+            return word
+        return "".join(back.get(mark, mark) for mark in word)
+
+
 _SCRIPTS = (
-    (re.compile("[\u0400-\u052f]"), _CYRILLIC, 2),
-    (re.compile("[\u0370-\u03ff]"), _GREEK, 5),
-    (re.compile("[\u0531-\u0587]"), _ARMENIAN, 2),
+    _Script(re.compile("[\u0400-\u052f]"), _CYRILLIC, 1),
+    _Script(re.compile("[\u0370-\u03ff]"), _GREEK, 5),
+    _Script(re.compile("[\u0531-\u0587]"), _ARMENIAN, 2),
 )
-"""Letters of a script, which of them look Latin, and from which length a mixed word is one."""
 
 
 def styled_letters(text: str) -> Iterator[Replacement]:
     """Words of full-width, mathematical, circled, raised letters or small capitals.
 
-    A single styled letter, or a few of them, is a formula; a short word counts where it is
-    next to a longer one.
+    A single styled letter, or a few of them, is a formula. They count in a line with words of
+    them: the whole line then reads plainly.
     """
     if not _ANY_STYLED.search(text):
         return
-    group: list[re.Match[str]] = []
-    for word in _WORD_WITH_STYLED.finditer(text):
-        if group and not _near(text, group[-1].end(), word.start()):
-            yield from _plain_styled(text, group)
-            group = []
-        group.append(word)
-    yield from _plain_styled(text, group)
+    for line in _LINE.finditer(text):
+        words = list(_WORD_WITH_STYLED.finditer(text, *line.span()))
+        styled = sum(_is_word(word[0]) for word in words)
+        spans = [line.span()] if styled > 1 and not _WIDE_SCRIPT.search(line[0]) else []
+        if styled and not spans:
+            spans = [word.span() for word in words if len(word[0]) > 1]
+        for start, end in spans:
+            yield from _plain_styled(text, start, end)
 
 
-def _near(text: str, end: int, start: int) -> bool:
-    between = text[end:start]
-    return len(between) <= 3 and not re.search(r"[\w=+*/^]", between)
-
-
-def _plain_styled(text: str, group: Sequence[re.Match[str]]) -> Iterator[Replacement]:
-    if not any(_is_word(match[0]) for match in group):
-        return
-    for position in range(group[0].start(), group[-1].end()):
+def _plain_styled(text: str, start: int, end: int) -> Iterator[Replacement]:
+    for position in range(start, end):
         plain = _plain(text[position])
         if plain != text[position]:
             yield Replacement(position, position + 1, plain)
@@ -87,6 +140,8 @@ def _is_word(word: str) -> bool:
 
 def _plain(character: str) -> str:
     """The ASCII character that a styled one stands for, or the character itself."""
+    if not _PLAINABLE.match(character):
+        return character
     if character in _SMALL_CAPITALS:
         return _SMALL_CAPITALS[character]
     code = ord(character)
@@ -105,53 +160,23 @@ def look_alikes(text: str) -> Iterator[Replacement]:
     """
     if text.isascii():
         return
-    for line in re.finditer(r"[^\n]+", text):
-        if not line[0].isascii():
-            yield from _line_look_alikes(line)
+    for line in _LINE.finditer(text):
+        if not line[0].isascii() and _LATIN_LETTER.search(line[0]):
+            found = [
+                replacement
+                for script in _SCRIPTS
+                if script.letters.search(line[0])
+                for replacement in _line_look_alikes(text, line, script)
+            ]
+            yield from sorted(found, key=lambda replacement: replacement.start)
 
 
-def _line_look_alikes(line: re.Match[str]) -> Iterator[Replacement]:
-    suspects = [
-        (letters, twins, shortest)
-        for letters, twins, shortest in _SCRIPTS
-        if letters.search(line[0])
-    ]
-    if not suspects or not _LATIN_LETTER.search(line[0]):
-        return
-    foreign = [
-        any(mark not in twins for mark in letters.findall(line[0]))
-        for letters, twins, _ in suspects
-    ]
-    for word in _LETTERS.finditer(line[0]):
-        if word[0].isascii():
-            continue
-        for (letters, twins, shortest), at_home in zip(suspects, foreign, strict=True):
-            reading = _reading(word[0], letters, twins, shortest, at_home=at_home)
-            for position, (mark, read) in enumerate(zip(word[0], reading, strict=True)):
-                if mark != read:
-                    start = line.start() + word.start() + position
-                    yield Replacement(start, start + 1, read)
-            if reading != word[0]:
-                break
-
-
-def _reading(
-    word: str, letters: re.Pattern[str], twins: dict[str, str], shortest: int, *, at_home: bool
-) -> str:
-    """`word` in one script, or as it is."""
-    own = letters.findall(word)
-    latin = _LATIN_LETTER.findall(word)
-    if not own or len(own) + len(latin) < len(word):
-        return word
-    all_twins = all(mark in twins for mark in own)
-    as_latin = "".join(twins.get(mark, mark) for mark in word)
-    if not latin:
-        return as_latin if all_twins and not at_home and len(word) >= min(shortest, 3) else word
-    if all_twins and (
-        len(word) >= shortest or (len(word) >= 3 and as_latin.lower() in FREQUENT_WORDS)
-    ):
-        return as_latin
-    back = {read: mark for mark, read in twins.items()}
-    if len(own) > len(latin) and all(mark in back for mark in latin) and len(word) >= shortest:
-        return "".join(back.get(mark, mark) for mark in word)
-    return word
+def _line_look_alikes(text: str, line: re.Match[str], script: _Script) -> Iterator[Replacement]:
+    words = [word for word in _LETTERS.finditer(text, *line.span()) if not word[0].isascii()]
+    at_home = any(mark not in script.twins for mark in script.letters.findall(line[0]))
+    sure = sum(len(word[0]) > 2 and script.is_mixed(word[0]) for word in words)
+    for word in words:
+        reading = script.reading(word[0], at_home=at_home, suspicious=sure >= _MIXED_WORDS)
+        for position, (mark, read) in enumerate(zip(word[0], reading, strict=True)):
+            if mark != read:
+                yield Replacement(word.start() + position, word.start() + position + 1, read)

@@ -45,7 +45,7 @@ PROSE = {
     "emoji": "👩‍👩‍👧‍👦 and 🏳️‍🌈 🏴󠁧󠁢󠁥󠁮󠁧󠁿🏴󠁧󠁢󠁳󠁣󠁴󠁿 🇩🇪🇫🇷 ❤️‍🔥 👍🏽 🤦🏽‍♀️ 1️⃣ #️⃣ ☎︎ ©️ are fine",
     "ideographs": "葛󠄀城市 and 辻󠄁 are spelt with selectors; ≨︀ is a sign.",
     "formulae": "E = mc², xᵢ = aₙ + b₁, 𝑓(𝑥) = 𝑎𝑥 + 𝑏, ℝⁿ → ℝ, λ-calculus, µ = 5 μm, Δt, Ωm, ρgh, "
-    "sinα, cosβ, 2πr, α-helix, θmax, H₂O, Na⁺, 10⁻⁹, a11 = a12 + a11 * a22",
+    "e_j = d_j - y_j + o_j, sinα, cosβ, 2πr, α-helix, θmax, H₂O, Na⁺, 10⁻⁹, a11 = a12 + a11 * a22",
     "code": "for (int i = 0; i < n; ++i) { a[i] = b[i] ^ 0x1F; } // md5, h264, i18n, k8s, l33t\n"
     "x = y if z else w\nfrom a_b.c_d import ThisIsALongCamelCaseName\nSELECT * FROM t WHERE a = 1;",
     "DNA": "ACGTTGCAACGTAGCTAGCTAACGT and 5'-ATG GCC TAA-3'",
@@ -58,6 +58,7 @@ PROSE = {
     "https://example.org/a/b?q=c%20d&e=%2F",
     "table": "| a | b | c |\n|---|---|---|\n| 1 | 0 | 1 |\n0 1 0 1 1 0 1 0\n1, 2, 3, 4, 5, 6, 7, 8",
     "white space": "  one\t two\r\n\r\n three\u00a0four \n",
+    "short words": "Os dados em que a era foi lida; si e mi; od jutra do nocy; ton nom; os sinais",
     "decomposed": "Die U\u0308bertragung, re\u0301seau, An\u0303o, क\u093c",
     "empty": "",
 }
