@@ -69,7 +69,7 @@ def grader_examples(
             for other, others in sorted(pools.items())
             if other != key
             for text in [others[0].question.gold_answer, *(item.answer.text for item in others)]
-            if len(text) > _LONG_ENOUGH
+            if len(text) > _LONG_ENOUGH and text != question.gold_answer
         ]
         half = per_question // 2
         samples = [
