@@ -37,14 +37,13 @@ def read_branches(decoder: Any, batch: Batch, *, recompute: bool) -> torch.Tenso
     if before:
         decoder(input_ids=head, cache=memory, use_cache=True)
         memory.batch_repeat_interleave(count)
-    states = decoder(
+    return decoder(  # type: ignore[no-any-return]
         input_ids=ids,
         position_ids=positions,
         attention_mask=_mask(batch.sees, decoder),
         cache=memory,
         use_cache=True,
     ).last_hidden_state
-    return states  # type: ignore[no-any-return]
 
 
 def _mask(sees: torch.Tensor, decoder: Any) -> torch.Tensor:

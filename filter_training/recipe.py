@@ -40,6 +40,7 @@ class Recipe:
         dropout: LoRA dropout.
         target_modules: projections that get an adapter.
         gradient_checkpointing: trade time for memory.
+        four_bit: keep the frozen base in 4 bits; needs an NVIDIA GPU and bitsandbytes.
         checkpoint_steps: optimizer steps between two checkpoints.
         score_spread: grade: how far likely scores lie around a human one; standard deviation in
             points of a scale from 1 to 10.
@@ -67,6 +68,7 @@ class Recipe:
     target_modules: tuple[str, ...]
     gradient_checkpointing: bool
     checkpoint_steps: int
+    four_bit: bool = False
     score_spread: float = 0.0
     rank_weight: float = 0.0
     plan: FilterPlan = field(default_factory=FilterPlan)

@@ -97,7 +97,7 @@ def train(
         count = len(data.training) + len(data.validation)
         raise InputError(f"{count} examples are too few to train and validate on")
     _describe(recipe, data, run_dir)
-    base, encoder = load_base(base_dir, profile)
+    base, encoder = load_base(base_dir, profile, four_bit=recipe.four_bit)
     trainer = AdapterTrainer(base, encoder, recipe, run_dir, report=report)
     return trainer.train(data.training, data.validation)
 

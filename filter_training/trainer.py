@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +28,7 @@ from torch import nn
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
+    BitsAndBytesConfig,
     PreTrainedModel,
     get_linear_schedule_with_warmup,
 )
@@ -38,6 +40,7 @@ from filter_training.packing import Batch, Encoded, Scored, encode, pack
 from filter_training.reading import read_branches
 from filter_training.recipe import Recipe
 from service.engine.tokens import PromptEncoder
+from service.errors import SettingsError
 from service.profile import ModelProfile
 
 _CHECKPOINT = "checkpoint.pt"
@@ -57,17 +60,40 @@ class Progress:
     validation_loss: float | None = None
 
 
-def load_base(folder: Path, profile: ModelProfile) -> tuple[PreTrainedModel, PromptEncoder]:
-    """The base model of a profile in bfloat16, on the GPU where there is one, and its encoder."""
+def load_base(
+    folder: Path, profile: ModelProfile, *, four_bit: bool = False
+) -> tuple[PreTrainedModel, PromptEncoder]:
+    """The base model of a profile in bfloat16, on the GPU where there is one, and its encoder.
+
+    Args:
+        folder: where the weights lie.
+        profile: whose base it is.
+        four_bit: keep the frozen weights in 4 bits (NF4; Dettmers et al., QLoRA, NeurIPS 2023).
+
+    Raises:
+        SettingsError: 4 bits are asked for, and there is no GPU or no bitsandbytes.
+    """
     tokenizer = AutoTokenizer.from_pretrained(folder)
     if profile.chat_template is not None:
         tokenizer.chat_template = profile.chat_template
     on_gpu = torch.cuda.is_available()
+    if four_bit and not (on_gpu and find_spec("bitsandbytes")):
+        raise SettingsError(
+            "the recipe wants four_bit, which needs an NVIDIA GPU and `pip install bitsandbytes`; "
+            "set four_bit = false in it to train without"
+        )
     base = AutoModelForCausalLM.from_pretrained(
-        folder, dtype=torch.bfloat16, attn_implementation="sdpa" if on_gpu else GROUPED
+        folder,
+        dtype=torch.bfloat16,
+        attn_implementation="sdpa" if on_gpu else GROUPED,
+        quantization_config=BitsAndBytesConfig(
+            load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16
+        )
+        if four_bit
+        else None,
     )
     device: Any = torch.device("cuda" if on_gpu else "cpu")
-    return base.to(device), PromptEncoder(tokenizer)
+    return (base if four_bit else base.to(device)), PromptEncoder(tokenizer)
 
 
 class AdapterTrainer:

@@ -220,3 +220,13 @@ def test_equal_scores_have_no_order() -> None:
     entries = [scored(2.0, [0.0, 1.0]), scored(2.0, [0.0, 1.0])]
     odds = [torch.tensor([0.3, 0.7]).log(), torch.tensor([0.6, 0.4]).log()]
     assert score_loss(entries, odds, rank_weight=5.0) == score_loss(entries, odds, rank_weight=0)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_four_bits_without_a_gpu_are_refused(
+    tiny_settings: Settings, recipe: Recipe, tmp_path: Path
+) -> None:
+    recipe = replace(recipe, four_bit=True)
+    data = TrainingData.of_exams(recipe, items(), tiny_settings)
+    with pytest.raises(SettingsError, match="four_bit = false"):
+        train(recipe, data, tmp_path, tiny_settings, report=lambda _: None)
