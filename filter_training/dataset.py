@@ -1,10 +1,10 @@
 """Variants of honest texts: what the filter reads, and what it should write.
 
 The model reads the detection view of a text, so it also learns to write views. Its target is the
-view without what stands in an attack, with one exception: where an attack stands at the end, behind
-a line break, the target also holds the white space before it, which the filter drops as white space
-at the end. So the model need not decide at the end of each line whether the next but one token
-begins an attack; it decides where the attack does.
+view without what stands for any part of an attack, with one exception: where an attack stands at
+the end, behind a line break, the target also holds the white space before it, which the filter
+drops as white space at the end. So the model need not decide at the end of each line whether the
+next but one token begins an attack; it decides where the attack does.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def filter_target(marked: MarkedText, view: DetectionView) -> str:
     return "".join(
         character
         for character, start, end in zip(view.text, view.starts, view.ends, strict=True)
-        if not any(span.start <= start and end <= span.end for span in spans)
+        if not any(start < span.end and span.start < end for span in spans)
     )
 
 
