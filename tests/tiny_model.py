@@ -13,7 +13,13 @@ from pathlib import Path
 
 import torch
 from peft import LoraConfig, get_peft_model
-from transformers import AutoTokenizer, MistralConfig, MistralForCausalLM
+from transformers import (
+    AutoTokenizer,
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    MistralConfig,
+    MistralForCausalLM,
+)
 
 CONTEXT = 4096
 _CHAT_TEMPLATE = (
@@ -63,6 +69,28 @@ def write_base(folder: Path, *, seed: int = 0) -> None:
     )
     torch.manual_seed(seed)
     MistralForCausalLM(config).save_pretrained(folder)
+
+
+def write_sliding_base(folder: Path) -> None:
+    """Put a random Gemma 3 into `folder`: layers that see 8 tokens back, and one that sees all."""
+    write_tokenizer(folder)
+    config = Gemma3TextConfig(
+        vocab_size=32_000,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=16,
+        max_position_embeddings=CONTEXT,
+        sliding_window=8,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        initializer_range=0.2,
+        bos_token_id=1,
+        eos_token_id=2,
+    )
+    torch.manual_seed(0)
+    Gemma3ForCausalLM(config).save_pretrained(folder)
 
 
 def write_adapter(folder: Path, base: Path, *, seed: int) -> None:

@@ -12,6 +12,7 @@ from torch import Tensor
 from transformers import DynamicCache, StoppingCriteria, StoppingCriteriaList
 
 from service.engine.language_model import LanguageModel
+from service.engine.masks import attention_mask
 from service.judgement import FinishReason
 from service.prompts import ANSWER_CUE, answer_line_complete, cue_end
 
@@ -176,6 +177,8 @@ def _odds(
     positions = torch.zeros((len(branches), queries), dtype=torch.long)
     sees = torch.zeros((len(branches), 1, queries, columns + queries), dtype=torch.bool)
     sees[:, 0, :, columns:] = torch.eye(queries, dtype=torch.bool)
+    # Prompts are padded on the left.
+    read = torch.arange(columns) + torch.tensor(prompt_lengths)[:, None] - width
     for row, (branch, prompt_length) in enumerate(zip(branches, prompt_lengths, strict=True)):
         end = prompt_length + branch.kept
         sees[row, 0, :, width - prompt_length : width + branch.kept - 1] = True
@@ -192,7 +195,9 @@ def _odds(
             at = stop
     logits = model.model(
         ids.to(model.device),
-        attention_mask=model.attention(sees),
+        attention_mask=attention_mask(
+            model.model, sees, positions, torch.cat([read, positions], 1)
+        ),
         position_ids=positions.to(model.device),
         cache=cache,
         use_cache=True,

@@ -241,11 +241,6 @@ class LanguageModel:
             start=start,
         )
 
-    def attention(self, sees: Tensor) -> Tensor:
-        """The mask that lets a query see the keys that `sees` allows."""
-        mask = torch.zeros(sees.shape, dtype=self.model.dtype)
-        return mask.masked_fill(~sees, torch.finfo(mask.dtype).min).to(self.device)
-
     def pad(self, rows: Sequence[Sequence[int]]) -> dict[str, Tensor]:
         """Left-padded ids with their mask and positions, as the model takes them."""
         width = max(map(len, rows))

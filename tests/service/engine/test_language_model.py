@@ -8,7 +8,6 @@ from unittest.mock import Mock
 
 import pytest
 import torch
-from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
 from service.engine.base import Role
 from service.engine.language_model import LanguageModel, Reading
@@ -17,32 +16,14 @@ from service.profile import load_profile
 from service.prompts import Prompt, filter_prompt
 from service.settings import Settings
 from tests.service.exam_world import TCP_QUESTION as QUESTION
-from tests.tiny_model import write_tokenizer
+from tests.tiny_model import write_sliding_base
 
 ANSWERS = ["TCP is reliable.", "", "It resends lost segments; UDP does not.", "是的 😀", "no " * 30]
 NEAR = 1e-4
 
 
 def tiny_gemma(folder: Path, profile_settings: Settings) -> LanguageModel:
-    """Layers that see 8 tokens back, and one that sees all."""
-    write_tokenizer(folder)
-    config = Gemma3TextConfig(
-        vocab_size=32_000,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=16,
-        max_position_embeddings=4096,
-        sliding_window=8,
-        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
-        initializer_range=0.2,
-        bos_token_id=1,
-        eos_token_id=2,
-    )
-    torch.manual_seed(0)
-    Gemma3ForCausalLM(config).save_pretrained(folder)
+    write_sliding_base(folder)
     profile = load_profile(profile_settings.profile, profile_settings)
     return LanguageModel(profile, ModelFiles(folder, "gemma", {}), "cpu")
 

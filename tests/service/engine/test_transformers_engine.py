@@ -25,6 +25,7 @@ from service.profile import ModelProfile, load_profile
 from service.prompts import filter_prompt, grading_prompt
 from service.settings import Settings
 from tests.service.exam_world import TCP_QUESTION as QUESTION
+from tests.tiny_model import write_sliding_base
 
 CHOICES = tuple(str(score) for score in range(1, 11))
 ANSWERS = [
@@ -60,6 +61,13 @@ def files(profile: ModelProfile, tiny_settings: Settings) -> ModelFiles:
 @pytest.fixture(scope="module")
 def model(profile: ModelProfile, files: ModelFiles) -> LanguageModel:
     return LanguageModel(profile, files, "cpu")
+
+
+@pytest.fixture(scope="module")
+def sliding_model(profile: ModelProfile, tmp_path_factory: pytest.TempPathFactory) -> LanguageModel:
+    folder = tmp_path_factory.mktemp("sliding")
+    write_sliding_base(folder)
+    return LanguageModel(profile, ModelFiles(folder, "sliding", {}), "cpu")
 
 
 def with_adapters(files: ModelFiles, *roles: Role) -> ModelFiles:
@@ -187,14 +195,17 @@ def naive_odds(
         (["", "Nothing"], ["Answer: ", "Nothing\nAnswer: "], True, True),
     ],
 )
+@pytest.mark.parametrize("kind", ["model", "sliding_model"])
 def test_odds_are_those_of_whole_candidates_behind_the_cue(
-    model: LanguageModel,
+    request: pytest.FixtureRequest,
+    kind: str,
     monkeypatch: pytest.MonkeyPatch,
     texts: list[str],
     shown: list[str],
     forced: bool,
     ends: bool,
 ) -> None:
+    model: LanguageModel = request.getfixturevalue(kind)
     prompts = [
         model.encoder.prompt_ids(grading_prompt(QUESTION, answer, justify=True))
         for answer in ("short", "a longer answer that moves the padding")
