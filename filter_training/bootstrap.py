@@ -26,11 +26,12 @@ def ratio_intervals(
     """
     answers = len(hits)
     random = np.random.default_rng(seed)
-    even = np.full(answers, 1 / answers)
+    first_of_draw = answers * np.arange(_AT_ONCE)[:, None]
     ratios = np.empty((RESAMPLES, hits.shape[1]))
     for start in range(0, RESAMPLES, _AT_ONCE):
-        weights = random.multinomial(answers, even, size=_AT_ONCE).astype(np.float64)
-        above, below = weights @ hits, weights @ totals
+        drawn = first_of_draw + random.integers(answers, size=(_AT_ONCE, answers))
+        times = np.bincount(drawn.ravel(), minlength=_AT_ONCE * answers).reshape(_AT_ONCE, answers)
+        above, below = times @ hits, times @ totals
         # A draw of answers that hold nothing to count says nothing.
         ratios[start : start + _AT_ONCE] = np.divide(
             above, below, out=np.full_like(above, np.nan), where=below > 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date
 from importlib.metadata import version
+from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
 from typing import Annotated
@@ -22,7 +23,7 @@ from service.exam import ExamItem
 from service.settings import Settings
 
 _LIBRARIES = ("steadyeval", "torch", "transformers", "peft")
-_SETTINGS = ("profile", "engine", "device", "decoding", "batch_size")
+_SETTINGS = ("engine", "device", "decoding", "batch_size")
 _LINES = 20
 """Lines of progress where there is no terminal to draw a bar on."""
 
@@ -30,7 +31,9 @@ _LINES = 20
 def evaluate(
     exam: Annotated[list[Path], typer.Argument(help="Exam files.")],
     split: Annotated[str, typer.Option(help="Split to use of files that have one.")] = "test",
-    sample: Annotated[int, typer.Option(min=1, help="Answers to draw, evenly by question.")] = 200,
+    sample: Annotated[
+        int, typer.Option(min=1, help="Answers to draw, evenly by course and question.")
+    ] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the draw and of the texts.")] = 1,
     rows: Annotated[
         str | None, typer.Option(help="Sets to measure, with commas between; default: all.")
@@ -64,18 +67,19 @@ def evaluate(
 
     console = Console(stderr=True)
     chosen = [Row(name) for name in _names(rows, list(Row), "rows")]
-    plan_families = _names(families, list(FAMILIES), "families") if families else OTHER_FAMILIES
+    attacks = _names(families, list(FAMILIES), "families") if families else OTHER_FAMILIES
     settings = given_settings(profile=profile)
-    plan = Plan(_drawn(exam, split, sample, seed, settings), seed, plan_families, own_texts=sample)
+    plan = Plan(_drawn(exam, split, sample, seed, settings), seed, attacks, own_texts=sample)
     cases = plan.cases(chosen)
-    name = Path(settings.profile).name
-    folder = out or Path(f"restoration-{name}-{date.today():%Y-%m-%d}")
+    shown_settings = {name: getattr(settings, name) for name in _SETTINGS}
+    profile_name = Path(settings.profile).name
+    folder = out or Path(f"restoration-{profile_name}-{date.today():%Y-%m-%d}")
     with console.status(f"loading {escape(settings.profile)}"):
         engine = open_engine(settings)
-    try:
+    with closing(engine):
         answer_filter = AnswerFilter(engine, decoding=settings.decoding)
         subject = Subject(
-            profile=name,
+            profile=profile_name,
             filter_fingerprint=engine.fingerprint(Role.FILTER),
             procedure=answer_filter.procedure,
             split=split,
@@ -86,11 +90,9 @@ def evaluate(
         console.print(f"{len(cases)} texts; results in {escape(str(folder))}", highlight=False)
         with _progress(console, len(cases)) as report_done:
             outcomes, refused = filter_cases(answer_filter, cases, journal, report=report_done)
-    finally:
-        engine.close()
     report = Report(
         subject=subject,
-        settings={name: getattr(settings, name) for name in _SETTINGS} | {"profile": name},
+        settings=shown_settings,
         versions={library: version(library) for library in _LIBRARIES},
         exams={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in exam},
         sets=report_sets(outcomes, seed=seed),
@@ -102,7 +104,7 @@ def evaluate(
     for table in tables(report):
         terminal.print(table)
     if refused:
-        console.print(f"[red]{len(refused)} texts are too long for the model[/]; see refused")
+        console.print(f"[red]{len(refused)} texts are too long for the model[/]; see `refused`")
 
 
 def _names(given: str | None, known: Sequence[str], what: str) -> list[str]:
@@ -116,18 +118,21 @@ def _names(given: str | None, known: Sequence[str], what: str) -> list[str]:
 def _drawn(
     exams: Sequence[Path], split: str, sample: int, seed: int, settings: Settings
 ) -> list[ExamItem]:
+    """Answers of the split, as many of each course and of each of its questions as can be."""
     from filter_training.sampling import stratified, unattacked
     from service.exam_file import read_exam
 
-    items = [
-        item
-        for path in exams
-        for item in read_exam(path, max_answer_chars=settings.max_answer_chars)
-    ]
-    drawn = stratified(unattacked(items, split), sample, Random(seed))
-    if not drawn:
+    courses: dict[str, list[ExamItem]] = {}
+    for path in exams:
+        items = read_exam(path, max_answer_chars=settings.max_answer_chars)
+        for item in unattacked(items, split):
+            courses.setdefault(item.question.exam_id, []).append(item)
+    if not courses:
         raise InputError(f"no answer of the exam files is of split {split}")
-    return drawn
+    random = Random(seed)
+    shuffled = [stratified(items, len(items), random) for items in courses.values()]
+    turns = (item for turn in zip_longest(*shuffled) for item in turn if item)
+    return list(islice(turns, sample))
 
 
 @contextmanager

@@ -138,10 +138,12 @@ def filter_cases(
 
 
 def _batches(cases: Sequence[Case]) -> Iterator[list[Case]]:
+    """Answers to one question share their prompt's head; texts of like length, little padding."""
     groups: dict[Question, list[Case]] = {}
     for case in cases:
         groups.setdefault(case.question, []).append(case)
     for group in groups.values():
+        group.sort(key=lambda case: len(case.marked.text))
         for start in range(0, len(group), _BATCH):
             yield group[start : start + _BATCH]
 

@@ -68,7 +68,7 @@ class Case:
         """The row, and for families the part: seen and held-out wordings are counted apart."""
         if self.key.row is Row.FAMILIES and self.attack:
             return f"{self.key.row}_{self.attack.part}"
-        return self.key.row
+        return self.key.row.value
 
     @property
     def traits(self) -> dict[str, str]:

@@ -78,6 +78,19 @@ def test_nothing_is_filtered_twice(engine: ScriptedEngine, tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("engine")
+def test_courses_count_alike_however_many_answers_they_have(tmp_path: Path) -> None:
+    few = tmp_path / "few.jsonl"
+    lines = EXAM.read_text(encoding="utf-8").splitlines()[:3]
+    records = [json.dumps(json.loads(line) | {"dataset": "few"}) for line in lines]
+    few.write_text("\n".join(records), encoding="utf-8")
+    ran = evaluate(EXAM, few, "--sample", 6, "--rows", "clean", "--out", tmp_path / "run")
+    assert ran.exit_code == 0, ran.output
+    clean = json.loads((tmp_path / "run" / "restoration.json").read_bytes())["sets"]["clean"]
+    counts = {name: group["texts"] for name, group in clean["by"]["course"].items()}
+    assert counts == {"ML_intro": 2, "WEB_basics": 2, "few": 2}
+
+
+@pytest.mark.usefixtures("engine")
 def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     evaluate(EXAM, "--sample", 4, "--rows", "clean", "--out", tmp_path)
     ran = evaluate(EXAM, "--sample", 4, "--rows", "clean", "--seed", 2, "--out", tmp_path)
