@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from service.disguises.frequent_words import FREQUENT_WORDS
 from service.disguises.replacement import Replacement
 
-_TOKEN = re.compile(r"[A-Za-z0-9@$!|+€]{1,30}[A-Za-z0-9@$|+€]")
+_TOKEN = re.compile(r"[A-Za-z0-9@$!|+€]{1,30}[A-Za-z0-9@$|€]")
 _SIGN = re.compile(r"[0-9@$!|+€]")
 _LETTER = re.compile("[A-Za-z]")
 _SIGNS = str.maketrans("013457890@$!|+€", "oieastbgoasiite")
@@ -48,12 +48,14 @@ def _confirmed(group: Sequence[re.Match[str]]) -> Iterator[Replacement]:
     if not many and (len(words) < 2 or max(map(len, words)) < _LONG_WORD):
         return
     for token in group:
-        if many:
-            word = _known(token) or (_has_letter(token) and _usual(token))
-        else:
-            word = _has_letter(token) and _known(token)
-        if word:
+        if word := _read(token, among_many=many):
             yield Replacement(token.start(), token.end(), _in_case_of(token[0], word))
+
+
+def _read(token: re.Match[str], *, among_many: bool) -> str:
+    if _has_letter(token):
+        return _known(token) or (_usual(token) if among_many else "")
+    return _known(token) if among_many else ""
 
 
 def _has_letter(token: re.Match[str]) -> bool:
