@@ -46,6 +46,9 @@ from service.profile import ModelProfile
 _CHECKPOINT = "checkpoint.pt"
 _BEST = "best.safetensors"
 _PROGRESS = "progress.jsonl"
+_NF4 = BitsAndBytesConfig(  # type: ignore[no-untyped-call]
+    load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16
+)
 
 
 @dataclass(frozen=True)
@@ -86,11 +89,7 @@ def load_base(
         folder,
         dtype=torch.bfloat16,
         attn_implementation="sdpa" if on_gpu else GROUPED,
-        quantization_config=BitsAndBytesConfig(
-            load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16
-        )
-        if four_bit
-        else None,
+        quantization_config=_NF4 if four_bit else None,
     )
     device: Any = torch.device("cuda" if on_gpu else "cpu")
     return (base if four_bit else base.to(device)), PromptEncoder(tokenizer)
