@@ -204,13 +204,14 @@ class LanguageModel:
                 for keys, values in memory
             ]
         )
-        keep = logits_width(prefixes, texts)
+        skip = width - logits_width(prefixes, texts)
         logits = self.model(
             torch.tensor(ids, device=self.device),
             position_ids=torch.arange(length, length + width, device=self.device).expand(count, -1),
             cache=cache,
             use_cache=True,
-            logits_to_keep=keep,
+            # A number would take a view, and a product with one copies the weights for each row.
+            logits_to_keep=torch.arange(skip, width, device=self.device),
         ).logits
         readings: list[Reading] = []
         for index, (prefix, text) in enumerate(zip(prefixes, texts, strict=True)):
@@ -218,7 +219,7 @@ class LanguageModel:
                 (layer.keys[index : index + 1], layer.values[index : index + 1])
                 for layer in cache.layers
             )
-            first = len(prefix) - 1 - (width - keep)
+            first = len(prefix) - 1 - skip
             scores = logits[index, first : first + len(text) + 1]
             readings.append(self._reading(scores, text, own, length + len(prefix)))
         return readings
