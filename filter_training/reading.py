@@ -8,6 +8,7 @@ import torch
 from transformers import DynamicCache
 
 from filter_training.packing import Batch
+from service.engine.masks import attention_mask
 
 
 def read_branches(decoder: Any, batch: Batch, *, recompute: bool) -> torch.Tensor:
@@ -20,32 +21,29 @@ def read_branches(decoder: Any, batch: Batch, *, recompute: bool) -> torch.Tenso
             add to a memory, so every branch reads the head itself.
     """
     device = next(decoder.parameters()).device
-    head, ids, positions = batch.head.to(device), batch.ids.to(device), batch.positions.to(device)
-    count, before = batch.examples, head.shape[1]
+    count, before = batch.examples, batch.head.shape[1]
+    first = torch.arange(before).expand(count, -1)
+    keys = torch.cat([first, batch.positions], dim=1)
     if recompute:
         own = torch.ones((before, before), dtype=torch.bool).tril()
-        sees = torch.nn.functional.pad(own, (0, ids.shape[1])).expand(count, 1, -1, -1)
-        first = torch.arange(before, device=device).expand(count, -1)
+        sees = torch.nn.functional.pad(own, (0, batch.ids.shape[1])).expand(count, 1, -1, -1)
+        sees = torch.cat([sees, batch.sees], dim=2)
         states = decoder(
-            input_ids=torch.cat([head.expand(count, -1), ids], dim=1),
-            position_ids=torch.cat([first, positions], dim=1),
-            attention_mask=_mask(torch.cat([sees, batch.sees], dim=2), decoder),
+            input_ids=torch.cat([batch.head.expand(count, -1), batch.ids], dim=1).to(device),
+            position_ids=keys.to(device),
+            attention_mask=attention_mask(decoder, sees, keys, keys),
             use_cache=False,
         ).last_hidden_state
         return states[:, before:]  # type: ignore[no-any-return]
+    # Without a configuration, or layers with a sliding window would forget what is behind it.
     memory = DynamicCache()
     if before:
-        decoder(input_ids=head, cache=memory, use_cache=True)
+        decoder(input_ids=batch.head.to(device), cache=memory, use_cache=True)
         memory.batch_repeat_interleave(count)
     return decoder(  # type: ignore[no-any-return]
-        input_ids=ids,
-        position_ids=positions,
-        attention_mask=_mask(batch.sees, decoder),
+        input_ids=batch.ids.to(device),
+        position_ids=batch.positions.to(device),
+        attention_mask=attention_mask(decoder, batch.sees, batch.positions, keys),
         cache=memory,
         use_cache=True,
     ).last_hidden_state
-
-
-def _mask(sees: torch.Tensor, decoder: Any) -> torch.Tensor:
-    mask = torch.zeros(sees.shape, dtype=decoder.dtype)
-    return mask.masked_fill_(~sees, torch.finfo(mask.dtype).min).to(decoder.device)

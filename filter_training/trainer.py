@@ -133,7 +133,7 @@ class AdapterTrainer:
             for name, parameter in self._parameters.items()
         }
         self._device = next(base.parameters()).device
-        self._terminators = _terminators(encoder)
+        self._terminators = [encoder.tokenizer.eos_token_id, *encoder.line_break_ids]
 
     def train(self, training: Sequence[Example], validation: Sequence[Example]) -> float:
         """Run all epochs and write the best adapter to `run_dir/adapter`.
@@ -354,11 +354,3 @@ def _steps(batches: Sequence[Batch], batch_examples: int) -> list[list[Batch]]:
         steps[-1].append(batch)
         held += batch.examples
     return steps
-
-
-def _terminators(encoder: PromptEncoder) -> list[int]:
-    """Tokens that may end a score line: the turn's end, and those that begin with a line break."""
-    tokenizer = encoder.tokenizer
-    alone = tokenizer.batch_decode([[token] for token in range(len(tokenizer))])
-    breaks = [token for token, text in enumerate(alone) if text.startswith(("\n", "\r"))]
-    return [tokenizer.eos_token_id, *breaks]

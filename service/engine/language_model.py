@@ -140,9 +140,7 @@ class LanguageModel:
     @cached_property
     def terminators(self) -> list[int]:
         """Tokens that end a line: those that begin with a line break, and the turn's end."""
-        alone = self.tokenizer.batch_decode([[token] for token in range(len(self.tokenizer))])
-        breaks = [token for token, text in enumerate(alone) if text.startswith(("\n", "\r"))]
-        return [*self.end_ids, *breaks]
+        return [*self.end_ids, *self.encoder.line_break_ids]
 
     def next_token(self, row: Sequence[int]) -> Tensor:
         """Log-probability of every token behind a row."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _PLACEHOLDER = "\ue000user turn\ue000"
 _MARKER = re.compile(r"\[/?[A-Z_]+\]|<\|?[^<>|\s]+\|?>|<</?[A-Z_]+>>")
 _ANCHOR = "\ue000"
+_BEGINS_A_WORD = re.compile(r"[A-Za-z0-9▁Ġ]")
 _HEADS = 256
 
 
@@ -68,6 +69,15 @@ class PromptEncoder:
     def after_ids(self) -> list[int]:
         """Ids of the template after the user turn, up to where the model begins to write."""
         return self.trusted_ids(self.after)
+
+    @cached_property
+    def line_break_ids(self) -> list[int]:
+        """Tokens that begin with a line break."""
+        names = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
+        # Decoding a large vocabulary takes seconds; most of it plainly begins with something else.
+        ids = [n for n, name in enumerate(names) if not _BEGINS_A_WORD.match(name)]
+        texts = self.tokenizer.batch_decode([[token_id] for token_id in ids])
+        return [n for n, text in zip(ids, texts, strict=True) if text.startswith(("\n", "\r"))]
 
     def render(self, prompt: Prompt) -> str:
         """The text that the model reads."""

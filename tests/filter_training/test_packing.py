@@ -22,6 +22,7 @@ from service.model_store import locate_base
 from service.profile import load_profile
 from service.settings import Settings
 from tests.filter_training.world import items, question
+from tests.tiny_model import write_sliding_base
 
 
 @pytest.fixture
@@ -131,13 +132,19 @@ def test_without_spread_one_score_is_certain() -> None:
 
 @pytest.mark.parametrize("recompute", [False, True])
 @pytest.mark.parametrize("attention", ["eager", GROUPED])
+@pytest.mark.parametrize("sliding", [False, True])
 def test_a_batch_has_the_logits_of_its_examples_alone(
     base_dir: Path,
+    tmp_path: Path,
+    sliding: bool,
     encoder: PromptEncoder,
     examples: list[Example],
     recompute: bool,
     attention: str,
 ) -> None:
+    if sliding:
+        base_dir = tmp_path
+        write_sliding_base(base_dir)
     plain = AutoModelForCausalLM.from_pretrained(base_dir, dtype=torch.float32).eval()
     model = AutoModelForCausalLM.from_pretrained(
         base_dir, dtype=torch.float32, attn_implementation=attention

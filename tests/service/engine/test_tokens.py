@@ -111,3 +111,11 @@ def test_drafts_decode_to_the_text(encoder: PromptEncoder, text: str) -> None:
     anchor = encoder.plain_ids("a")
     ids = [*anchor, *(token.token_id for token in encoder.draft(text, continues=True))]
     assert encoder.tokenizer.decode(ids, clean_up_tokenization_spaces=False) == "a" + text
+
+
+def test_line_breaks_are_all_tokens_that_begin_with_one(encoder: PromptEncoder) -> None:
+    tokenizer = encoder.tokenizer
+    texts = tokenizer.batch_decode([[token_id] for token_id in range(len(tokenizer))])
+    breaks = [token_id for token_id, text in enumerate(texts) if text.startswith(("\n", "\r"))]
+    assert encoder.line_break_ids == breaks
+    assert breaks
