@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PLACEHOLDER = "\ue000user turn\ue000"
 _MARKER = re.compile(r"\[/?[A-Z_]+\]|<\|?[^<>|\s]+\|?>|<</?[A-Z_]+>>")
 _ANCHOR = "\ue000"
-_BEGINS_A_WORD = re.compile(r"[A-Za-z0-9▁Ġ]")
+_BEGINS_A_WORD = re.compile(r"[▁Ġ]?[A-Za-z0-9]")
 _HEADS = 256
 
 
@@ -73,7 +73,7 @@ class PromptEncoder:
     @cached_property
     def line_break_ids(self) -> list[int]:
         """Tokens that begin with a line break."""
-        names = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
+        names = self.tokenizer.convert_ids_to_tokens(list(range(len(self.tokenizer))))
         # Decoding a large vocabulary takes seconds; most of it plainly begins with something else.
         ids = [n for n, name in enumerate(names) if not _BEGINS_A_WORD.match(name)]
         texts = self.tokenizer.batch_decode([[token_id] for token_id in ids])
