@@ -60,6 +60,7 @@ def dataset(
     from filter_training.filter_data import filter_dataset
     from filter_training.folds import family_fold as families_of
     from filter_training.folds import question_fold as without_fold
+    from filter_training.folds import question_key
     from filter_training.recipe import load_recipe
     from filter_training.red_team import confirmed_findings, finding_variants, read_red_team
     from filter_training.sampling import unattacked
@@ -73,17 +74,21 @@ def dataset(
     if variants is not None or families is not None:
         plan = replace(plan, variants=variants or plan.variants, families=families or plan.families)
     if family_fold is not None:
-        plan = replace(plan, leave_out=tuple(sorted(families_of(family_fold))))
+        left_out_families = families_of(family_fold).union(plan.leave_out)
+        plan = replace(plan, leave_out=tuple(sorted(left_out_families)))
     items = _read(exam, settings)
     used, left_out = unattacked(items, split), set[tuple[str, str]]()
     if question_fold is not None:
         used, left_out = without_fold(used, question_fold, folds=question_folds, seed=seed)
     made = filter_dataset(used, plan, groups=groups or chosen.groups, seed=seed)
-    for path in red_team or ():
-        made += finding_variants(read_red_team(path, items), Source.RED_TEAM)
+    found = [(Source.RED_TEAM, read_red_team(path, items)) for path in red_team or ()]
     if from_graph:
         with open_graph(settings) as store:
-            made += finding_variants(confirmed_findings(store), Source.GRAPH)
+            found.append((Source.GRAPH, confirmed_findings(store)))
+    for source, findings in found:
+        made += finding_variants(
+            (each for each in findings if question_key(each.question) not in left_out), source
+        )
     whole = Dataset.split(made, validation_share=chosen.validation_share, seed=seed)
     if not whole.training or not whole.validation:
         raise InputError(f"{len(made)} examples are too few for a dataset")

@@ -7,7 +7,7 @@ from random import Random
 
 from filter_training.attacks import FAMILIES, PAPER_ATTACKS
 from service.errors import SettingsError
-from service.exam import ExamItem
+from service.exam import ExamItem, Question
 
 FAMILY_FOLDS = len(PAPER_ATTACKS)
 
@@ -37,14 +37,15 @@ def question_fold(
         SettingsError: there is no such fold.
     """
     _check(fold, folds)
-    questions = sorted({_question(item) for item in items})
+    questions = sorted({question_key(item.question) for item in items})
     Random(seed).shuffle(questions)
     left_out = set(questions[fold::folds])
-    return [item for item in items if _question(item) not in left_out], left_out
+    return [item for item in items if question_key(item.question) not in left_out], left_out
 
 
-def _question(item: ExamItem) -> tuple[str, str]:
-    return item.question.exam_id, item.question.question_id
+def question_key(question: Question) -> tuple[str, str]:
+    """What a question is told by: (exam, question) ids."""
+    return question.exam_id, question.question_id
 
 
 def _check(fold: int, folds: int) -> None:
