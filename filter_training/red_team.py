@@ -159,6 +159,9 @@ def _report(line: int, values: Mapping[str, object], faults: list[LineError]) ->
         reason = f"a span ends at {end}, but the answer has {length} characters"
         faults.append(LineError(line, "spans", reason))
         return None
+    if any(not report.student_answer[start:end].strip() for start, end in report.spans):
+        faults.append(LineError(line, "spans", "a span holds nothing but white space"))
+        return None
     return report
 
 

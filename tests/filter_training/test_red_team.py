@@ -49,6 +49,7 @@ def test_findings_on_a_question_of_an_exam_or_on_ones_own(tmp_path: Path) -> Non
         ({"spans": []}, "spans", "at least 1"),
         ({"spans": [[9, 9]]}, "spans", "empty"),
         ({"spans": [[9, 18]]}, "spans", "17 characters"),
+        ({"spans": [[8, 9]]}, "spans", "white space"),
         ({"spans": [[9, 12], [11, 17]]}, "spans", "overlap"),
         ({"spans": [["9", 17]]}, "spans[0][0]", "integer"),
         ({"attack_type": "clean"}, "attack_type", "'clean'"),
