@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from filter_training.attacks.family import Compose
+from filter_training.attacks.grammar import Wordings
+from filter_training.attacks.order import Order, worded
 from filter_training.marked import Part
+from service.exam import Question
 
 
 @dataclass(frozen=True)
@@ -105,3 +109,14 @@ def frame(random: Random, part: Part, *, plain: float, paper: float) -> Frame:
     seen = part is Part.SEEN
     chosen = random.choice(_SEEN_FRAMES if seen else _HELD_OUT_FRAMES)
     return chosen.tagged(random.choice(_SEEN_TAGS if seen else _HELD_OUT_TAGS))
+
+
+def framed(wordings: Wordings, *, plain: float, paper: float) -> Compose:
+    """Draws one of the wordings in a frame, whose chances are those of `frame`."""
+
+    def compose(question: Question, random: Random, part: Part) -> Order:
+        chosen = frame(random, part, plain=plain, paper=paper)
+        text = chosen.around(worded(wordings.of(part), question, random))
+        return Order(text, chosen.carrier, divisible=chosen.closing == "")
+
+    return compose

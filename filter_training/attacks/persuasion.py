@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from random import Random
-
-from filter_training.attacks.family import Compose, Family
-from filter_training.attacks.frames import frame
+from filter_training.attacks.family import Family
+from filter_training.attacks.frames import framed
 from filter_training.attacks.grammar import Grammar, Wordings
-from filter_training.attacks.order import Order, worded
 from filter_training.attacks.words import HELD_OUT_WORDS, SEEN_WORDS
-from filter_training.marked import Part
-from service.exam import Question
 
 PLEAS = Wordings(
     Grammar(
@@ -222,21 +217,20 @@ REMARKS = Wordings(
 )
 
 
-def _asking(wordings: Wordings, *, plain: float) -> Compose:
-    def compose(question: Question, random: Random, part: Part) -> Order:
-        chosen = frame(random, part, plain=plain, paper=0)
-        text = chosen.around(worded(wordings.of(part), question, random))
-        return Order(text, chosen.carrier, divisible=chosen.closing == "")
-
-    return compose
-
-
 PERSUASION = (
-    Family("plea", "personal reasons why the grade should be better", _asking(PLEAS, plain=0.9)),
-    Family("authority", "claims to speak for somebody in charge", _asking(AUTHORITY, plain=0.8)),
+    Family(
+        "plea",
+        "personal reasons why the grade should be better",
+        framed(PLEAS, plain=0.9, paper=0),
+    ),
+    Family(
+        "authority",
+        "claims to speak for somebody in charge",
+        framed(AUTHORITY, plain=0.8, paper=0),
+    ),
     Family(
         "markerless",
         "plain sentences about the grade in the tone of the answer",
-        _asking(REMARKS, plain=1),
+        framed(REMARKS, plain=1, paper=0),
     ),
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from filter_training.attacks.family import Family
-from filter_training.attacks.frames import frame
+from filter_training.attacks.frames import framed
 from filter_training.attacks.grammar import Grammar, Wordings
-from filter_training.attacks.order import Order, facts, worded
+from filter_training.attacks.order import Order, facts
 from filter_training.attacks.placement import MOSTLY_BEHIND
 from filter_training.attacks.words import HELD_OUT_WORDS, SEEN_WORDS
 from filter_training.marked import Part
@@ -189,12 +189,6 @@ def _fake_verdict(question: Question, random: Random, part: Part) -> Order:
     return Order(text, divisible=False)
 
 
-def _fake_solution(question: Question, random: Random, part: Part) -> Order:
-    chosen = frame(random, part, plain=0.7, paper=0.05)
-    text = chosen.around(worded(SOLUTIONS.of(part), question, random))
-    return Order(text, chosen.carrier, divisible=chosen.closing == "")
-
-
 SPOOFING = (
     Family(
         "fake_verdict",
@@ -205,6 +199,6 @@ SPOOFING = (
     Family(
         "fake_solution",
         "a fake official solution that says that the answer is right",
-        _fake_solution,
+        framed(SOLUTIONS, plain=0.7, paper=0.05),
     ),
 )

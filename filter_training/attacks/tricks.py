@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from filter_training.attacks.family import Compose, Family
-from filter_training.attacks.frames import frame
+from filter_training.attacks.frames import framed
 from filter_training.attacks.grammar import Grammar, Wordings
 from filter_training.attacks.order import Order, worded
 from filter_training.attacks.words import HELD_OUT_WORDS, ORDERS, SEEN_WORDS
@@ -173,12 +173,7 @@ SABOTAGE = Wordings(
 
 
 def _plain_or_framed(wordings: Wordings) -> Compose:
-    def compose(question: Question, random: Random, part: Part) -> Order:
-        chosen = frame(random, part, plain=0.75, paper=0.03)
-        text = chosen.around(worded(wordings.of(part), question, random))
-        return Order(text, chosen.carrier, divisible=chosen.closing == "")
-
-    return compose
+    return framed(wordings, plain=0.75, paper=0.03)
 
 
 def _nested_or_multi(question: Question, random: Random, part: Part) -> Order:
