@@ -11,7 +11,7 @@ from filter_training.attacks.family import Family
 from filter_training.attacks.hidden import HIDDEN
 from filter_training.attacks.languages import LANGUAGES
 from filter_training.attacks.obfuscated import OBFUSCATED
-from filter_training.attacks.paper import CLEAN, PAPER_ATTACKS, VARIANTS, attacked
+from filter_training.attacks.paper import CLEAN, PAPER_ATTACKS, attacked
 from filter_training.attacks.persuasion import PERSUASION
 from filter_training.attacks.placement import PLACEMENTS, halves, place, possible
 from filter_training.attacks.spoofing import SPOOFING
@@ -25,8 +25,6 @@ __all__ = [
     "FAMILIES",
     "PAPER_ATTACKS",
     "PLACEMENTS",
-    "VARIANTS",
-    "Family",
     "attacked",
     "make_attack",
 ]

@@ -29,10 +29,7 @@ PAPER_ATTACKS: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""attack_type → the exact segment that is added to an answer."""
-
-VARIANTS = (CLEAN, *PAPER_ATTACKS)
-"""The five answer variants of a group, in the paper's order of table 4 after `clean`."""
+"""attack_type → the exact segment that is added to an answer, in the order of table 4."""
 
 
 def attacked(answer: str, attack_type: str) -> str:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from filter_training.attacks import PAPER_ATTACKS, VARIANTS, attacked
+from filter_training.attacks import PAPER_ATTACKS, attacked
 
 
-def test_variants_are_those_of_the_paper() -> None:
-    assert VARIANTS == ("clean", "coercive_suffix", "stealth", "fake_rubric", "role_play")
+def test_attacks_are_those_of_the_paper() -> None:
+    assert list(PAPER_ATTACKS) == ["coercive_suffix", "stealth", "fake_rubric", "role_play"]
 
 
 def test_an_attack_stands_on_a_line_of_its_own() -> None:
