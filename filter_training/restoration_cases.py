@@ -8,6 +8,7 @@ from enum import StrEnum
 from random import Random
 
 from filter_training.attacks import FAMILIES, PAPER_ATTACKS, attacked, make_attack
+from filter_training.attacks.frames import STUDENT_ATTACK
 from filter_training.honest import Honest, benign_variant, hard_negative, trap
 from filter_training.marked import Attack, MarkedText, Part, Span
 from service.exam import ExamItem, Question
@@ -180,6 +181,6 @@ def _attacked(key: Key, question: Question, attack: Attack) -> Case:
 def _as_in_the_paper(item: ExamItem, attack_type: str) -> Attack:
     answer = item.answer.text
     text = attacked(answer, attack_type)
-    carrier = "html_comment" if attack_type == "stealth" else "plain"
+    carrier = "html_comment" if attack_type == "stealth" else STUDENT_ATTACK.carrier
     marked = MarkedText(text, (Span(len(answer), len(text)),))
     return Attack(marked, attack_type, Part.SEEN, "own_line", carrier, "en")
