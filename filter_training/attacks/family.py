@@ -20,7 +20,7 @@ class Family:
 
     Attributes:
         name: the attack_type.
-        description: one line for the data card.
+        description: one line, which docs/training.md has too.
         compose: draws an order.
         placements: placement → weight.
     """

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,6 +15,7 @@ from filter_training.attacks import FAMILIES, PAPER_ATTACKS, PLACEMENTS, make_at
 from filter_training.marked import Attack, Part
 from tests.filter_training.world import SENTENCES, question
 
+ROOT = Path(__file__).parents[3]
 DRAWS = 400
 ANSWER = " ".join(SENTENCES)
 # Frames that both parts put around wordings of their own.
@@ -102,8 +104,9 @@ def test_the_same_seed_makes_the_same_attacks(part: Part) -> None:
             assert made == make_attack(family, question(1), ANSWER, other, part)
 
 
-def test_families_say_what_they_are() -> None:
+def test_families_are_documented_in_their_own_words() -> None:
+    documented = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
     for name, family in FAMILIES.items():
         assert family.name == name
-        assert family.description
+        assert f"| `{name}` | {family.description} |" in documented
         assert set(family.placements) == set(PLACEMENTS)
