@@ -132,5 +132,6 @@ def _read(path: Path) -> list[Result]:
 
 
 def _prompt_hash(case: Case) -> str:
+    # Of the raw text, and not of the view that the model reads: that one `procedure` tells.
     prompt = filter_prompt(case.question, case.marked.text)
     return hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest()

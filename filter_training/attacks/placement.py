@@ -1,8 +1,8 @@
 """Where in an answer an order stands.
 
 The answer filter lets one separator go with what it cuts (`service.filter.with_separators`). Each
-place here inserts exactly that separator beside the order, so that a perfect cut gives the answer
-back to the character.
+place here inserts exactly that separator beside the order, so that a perfect cut gives an answer
+without white space around it back to the character.
 """
 
 from __future__ import annotations
