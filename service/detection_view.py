@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.disguises.encodings import encoded
-from service.disguises.invisible import invisible, overlaid
+from service.disguises.invisible import invisible
 from service.disguises.leetspeak import leetspeak
 from service.disguises.letters import look_alikes, styled_letters
+from service.disguises.overlays import overlaid
 from service.disguises.replacement import Replacement, Rule
 from service.disguises.spacing import marked_out, spaced_out
 from service.disguises.turned import backwards, rot13

@@ -28,10 +28,6 @@ _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f"
 _FLAG_OR_INVISIBLE = re.compile(f"(?P<flag>{_FLAG})|[{_FORMAT}{_CONTROL}]")
 _SELECTOR = re.compile(f"[{_SELECTORS}]")
 _FLAG_OR_RUN = re.compile(f"{_FLAG}|(?P<run>[{_FORMAT}]{{{_LONG_RUN},}})")
-_LINE = re.compile(r"[^\n]+")
-_COMBINING = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]+"
-_OVERLAY = re.compile(f"(?<=[A-Za-z]){_COMBINING}")
-_OVERLAID_WORD = re.compile(f"(?:[A-Za-z]{_COMBINING}){{4}}")
 # Arabic to Tai Tham, and the later Indic blocks: scripts that join or have no spaces.
 _JOINING_LETTER = re.compile("[\u0600-\u10ff\u1200-\u1aff\ua800-\uabff\U00010a00-\U00011fff]")
 _JOINER = re.compile("[\u180e\u200b-\u200d\u2060]")
@@ -44,18 +40,6 @@ def invisible(text: str) -> Iterator[Replacement]:
             continue
         code = ord(match[0]) - _TAG_OFFSET
         yield Replacement(match.start(), match.end(), chr(code) if 0x20 <= code < 0x7F else "")
-
-
-def overlaid(text: str) -> Iterator[Replacement]:
-    """Hides combining marks in lines with words whose letters all carry some.
-
-    Where marks belong to a language, letters without them are between.
-    """
-    if _OVERLAID_WORD.search(text):
-        for line in _LINE.finditer(text):
-            if _OVERLAID_WORD.search(line[0]):
-                for marks in _OVERLAY.finditer(text, *line.span()):
-                    yield Replacement(marks.start(), marks.end(), "")
 
 
 def invisible_cuts(raw: str) -> list[Cut]:
