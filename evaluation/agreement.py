@@ -11,10 +11,10 @@ from scipy.stats import spearmanr
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.metrics import cohen_kappa_score
 
+from filter_training.bootstrap import ratio_intervals
+
 Scores = NDArray[np.float64]
 
-RESAMPLES = 10_000
-CONFIDENCE = 0.95
 _STEPS = 60
 _LEAF = 10
 
@@ -64,9 +64,7 @@ def rank_within_questions(
     if not by_question:
         raise ValueError("no question has answers with different scores")
     values = np.array(list(by_question.values()))
-    draws = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(values[draws].mean(axis=1), [tail, 1 - tail])
+    ((low, high),) = ratio_intervals(values[:, None], np.ones((len(values), 1)), seed=seed)
     return WithinQuestions(
         float(values.mean()), float(low), float(high), by_question, tuple(left_out)
     )
@@ -96,7 +94,7 @@ def mean_absolute_error(predicted: Scores, human: Scores) -> float:
 
 
 class MonotoneCalibration:
-    """A rising step function from expected scores to human scores, of least absolute error."""
+    """A rising step function from expected to human scores, boosted to a small absolute error."""
 
     def __init__(self, expected: Scores, human: Scores) -> None:
         """Fit to n answers of which both scores are known.

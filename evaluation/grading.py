@@ -34,6 +34,7 @@ from evaluation.agreement import (
 )
 from filter_training.grader_data import as_answer, half_of_the_points
 from filter_training.sampling import by_question, unattacked
+from service.errors import InputError
 from service.exam import ExamItem, Question, ScoreScale
 from service.grader import Grade, Grader
 
@@ -100,7 +101,11 @@ class Sanity:
 def grade_course(
     grader: Grader, items: Sequence[ExamItem], report: Callable[[int], None]
 ) -> Graded:
-    """Grade the items of one course that have human scores, question by question."""
+    """Grade the items of one course that have human scores, question by question.
+
+    Raises:
+        InputError: no answer has a human score and gets one of the grader.
+    """
     asked = [item for pool in by_question(items).values() for item in pool if item.human_scores]
     texts = [(item.question, item.answer.text) for item in asked]
     graded = [
@@ -108,6 +113,8 @@ def grade_course(
         for item, grade in zip(asked, _grades(grader, texts, report), strict=True)
         if grade.predicted_score is not None and grade.expected_score is not None
     ]
+    if not graded:
+        raise InputError("no answer has both a human score and one of the grader")
     scored = [item for item, _, _ in graded]
     width = min(len(item.human_scores) for item in scored)
     human = [[human.score for human in item.human_scores] for item in scored]
@@ -163,7 +170,9 @@ def sanity(
             item.answer.text
             for pool in pools.values()
             for item in pool
-            if pool[0].question != question and len(item.answer.text) >= _STRANGER_CHARS
+            if item.question.exam_id == question.exam_id
+            and item.question != question
+            and len(item.answer.text) >= _STRANGER_CHARS
         ]
         count = min(_STRANGERS, len(others))
         strangers += [(question, text) for text in random.sample(others, count)]
@@ -172,7 +181,7 @@ def sanity(
         for question in questions
         if len(question.gold_points) > 1
     ]
-    solutions = [(question, question.gold_answer) for question in questions]
+    solutions = [(question, question.gold_answer) for question in questions if question.gold_answer]
     cases = {
         "reference solution, 9 or more": (solutions, 9, 10),
         "answer to another question, 2 or less": (strangers, 1, 2),
@@ -236,6 +245,8 @@ def main(
     from service.exam_file import read_exam
     from service.settings import load_settings
 
+    if calibrate == split:
+        raise InputError(f"calibrating on {split} and measuring there says nothing")
     settings = load_settings()
     read = {path.stem: read_exam(path, max_answer_chars=settings.max_answer_chars) for path in exam}
     measured = {name: unattacked(items, split) for name, items in read.items()}

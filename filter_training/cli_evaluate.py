@@ -126,6 +126,9 @@ def _drawn(
     for path in exams:
         items = read_exam(path, max_answer_chars=settings.max_answer_chars)
         for item in unattacked(items, split):
+            if not item.answer.text.strip():
+                # There is nothing to keep or to lose.
+                continue
             courses.setdefault(item.question.exam_id, []).append(item)
     if not courses:
         raise InputError(f"no answer of the exam files is of split {split}")

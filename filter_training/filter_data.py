@@ -15,10 +15,12 @@ from filter_training.filter_plan import FilterPlan
 from filter_training.honest import benign_variant, hard_negative, trap
 from filter_training.marked import Attack, MarkedText, Part, Span
 from filter_training.sampling import stratified
+from service.errors import SettingsError
 from service.exam import ExamItem, Question
 
 _MOVED_SHARE = 0.25
 """How many of the paper's texts stand elsewhere than behind the answer."""
+_DRAWS = 1_000
 _MOVED = frozenset({"before", "between"})
 
 
@@ -28,6 +30,9 @@ def filter_dataset(
     """Up to `groups` groups, those from answers spread evenly over the questions.
 
     There are fewer where the exams hold too few answers that the plan takes.
+
+    Raises:
+        SettingsError: what the plan leaves out leaves a family without wordings.
     """
     random = Random(seed)
     variants: list[Variant] = []
@@ -93,7 +98,7 @@ class _Attacks:
 
     def on(self, question: Question, answer: str) -> Iterator[Attack]:
         """The attacked variants of an answer."""
-        plan, random = self._plan, self._random
+        plan = self._plan
         if plan.families == "paper":
             for attack_type in PAPER_ATTACKS:
                 yield _paper_attack(attack_type, answer)
@@ -101,7 +106,15 @@ class _Attacks:
         exact = [self._exact(name, answer) for name in islice(self._classes, 1)]
         yield from exact
         for family in islice(self._families, plan.variants - 1 - len(exact)):
-            yield make_attack(family, question, answer, random, Part.SEEN)
+            yield self._made(family, question, answer)
+
+    def _made(self, family: str, question: Question, answer: str) -> Attack:
+        """An attack of the family that says nothing in the words of one that is left out."""
+        for _ in range(_DRAWS):
+            attack = make_attack(family, question, answer, self._random, Part.SEEN)
+            if attack.borrowed.isdisjoint(self._plan.leave_out):
+                return attack
+        raise SettingsError(f"leave_out takes all wordings from {family}; leave it out too")
 
     def _exact(self, attack_type: str, answer: str) -> Attack:
         """The paper's text, now and then before the answer or between two of its sentences."""

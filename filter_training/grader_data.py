@@ -35,6 +35,7 @@ _NOTHING = (
     "Sorry, I could not remember that part of the lecture.",
     "I ran out of time here.",
 )
+_MOST_POINTS = 12
 _LONG_ENOUGH = 20
 """Characters that an answer has which says something of its own question."""
 
@@ -95,10 +96,12 @@ def half_of_the_points(question: Question) -> tuple[Criterion, ...]:
     """The points, in their order, whose weights sum nearest to half of all weights.
 
     Where several choices are equally near, the one with the fewest points; empty without points.
+    Of very long rubrics only the first points count.
     """
-    total = sum(point.weight for point in question.gold_points)
+    points = question.gold_points[:_MOST_POINTS]
+    total = sum(point.weight for point in points)
     return min(
-        _subsets(question.gold_points),
+        _subsets(points),
         key=lambda chosen: (abs(2 * sum(point.weight for point in chosen) - total), len(chosen)),
     )
 
@@ -139,7 +142,7 @@ def _rubric(
     scale = question.scale
     for number in range(count):
         kind = number % 16
-        if kind == 0:
+        if kind == 0 and question.gold_answer:
             yield _Sample(RUBRIC, question.gold_answer, scale.max_points)
         elif kind in (1, 2, 3, 4) and strangers:
             yield _Sample(RUBRIC, random.choice(strangers), scale.min_score)
@@ -180,8 +183,8 @@ def _points(question: Question, strangers: Sequence[str], random: Random) -> _Sa
 
 
 def _subsets(points: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
-    """All choices of points; of very long rubrics, those of the first twelve."""
+    """All choices of points; of very long rubrics, those of the first points."""
     choices: list[tuple[Criterion, ...]] = [()]
-    for point in points[:12]:
+    for point in points[:_MOST_POINTS]:
         choices += [(*chosen, point) for chosen in choices]
     return choices

@@ -56,6 +56,7 @@ class Attack:
         placement: `after`, `own_line`, `before`, `between`, `mid_sentence`, `around`, `split`.
         carrier: what hides or frames the order (`plain`, `html_comment`, `base64`, …).
         language: ISO 639-1 code of the order.
+        borrowed: other families whose wordings it carries.
     """
 
     marked: MarkedText
@@ -64,6 +65,7 @@ class Attack:
     placement: str
     carrier: str
     language: str
+    borrowed: frozenset[str] = frozenset()
 
 
 def without(text: str, spans: Iterable[Span]) -> str:

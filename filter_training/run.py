@@ -84,7 +84,7 @@ def train(
     """Train the recipe's adapter on `data` and write it to `run_dir/adapter`.
 
     Returns:
-        The lowest validation loss, in nats per target token.
+        The lowest validation loss: nats per target token, or for a grader per answer.
 
     Raises:
         InputError: there is nothing to train on.

@@ -139,7 +139,8 @@ class AdapterTrainer:
         """Run all epochs and write the best adapter to `run_dir/adapter`.
 
         Returns:
-            The lowest validation loss, in nats per target token.
+            The lowest validation loss: nats per target token, or for a grader what
+            `score_loss` says per answer.
         """
         recipe = self._recipe
         self._run_dir.mkdir(parents=True, exist_ok=True)
@@ -167,7 +168,8 @@ class AdapterTrainer:
                 schedule.step()
                 seconds = time.monotonic() - started
                 self._log(Progress(epoch, step, total, seconds, training_loss=loss))
-                if step % recipe.checkpoint_steps == 0:
+                # The last step of an epoch is over when it is evaluated.
+                if step % recipe.checkpoint_steps == 0 and batches is not steps[-1]:
                     self._checkpoint(step, best, optimizer, schedule)
             if step <= done:
                 continue
@@ -276,6 +278,7 @@ class AdapterTrainer:
                 "optimizer": optimizer.state_dict(),
                 "schedule": schedule.state_dict(),
                 "rng": torch.get_rng_state(),
+                "gpu_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
             },
             partial,
         )
@@ -295,6 +298,8 @@ class AdapterTrainer:
         optimizer.load_state_dict(state["optimizer"])
         schedule.load_state_dict(state["schedule"])
         torch.set_rng_state(state["rng"])
+        if state["gpu_rng"]:
+            torch.cuda.set_rng_state_all(state["gpu_rng"])
         return state["step"], state["best"]
 
     @torch.no_grad()

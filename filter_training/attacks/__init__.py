@@ -63,11 +63,13 @@ def make_attack(family: str, question: Question, answer: str, random: Random, pa
     weights = {name: weight for name, weight in made.placements.items() if name in allowed}
     placement = random.choices(list(weights), list(weights.values()))[0]
     orders: tuple[str, ...] = (order.text,)
+    borrowed = order.borrowed
     if placement == "split":
         orders = halves(order.text, random)
     elif placement == "around":
         other = made.compose(question, random, part)
         alike = (other.carrier, other.language) == (order.carrier, order.language)
         orders = (order.text, other.text if alike else order.text)
+        borrowed |= other.borrowed
     marked = place(answer, orders, placement, random)
-    return Attack(marked, family, part, placement, order.carrier, order.language)
+    return Attack(marked, family, part, placement, order.carrier, order.language, borrowed)

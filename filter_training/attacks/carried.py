@@ -13,10 +13,20 @@ from filter_training.attacks.words import ORDERS
 from filter_training.marked import Part
 from service.exam import Question
 
-_OTHERS = (FAKE_RUBRICS, ROLE_PLAYS, AUTHORITY, PLEAS, REMARKS, SOLUTIONS, VERDICTS, TO_FILTER)
+_PLAIN = ("coercive_suffix", ORDERS)
+_OTHERS = (
+    ("fake_rubric", FAKE_RUBRICS),
+    ("role_play", ROLE_PLAYS),
+    ("authority", AUTHORITY),
+    ("plea", PLEAS),
+    ("markerless", REMARKS),
+    ("fake_solution", SOLUTIONS),
+    ("fake_verdict", VERDICTS),
+    ("filter_order", TO_FILTER),
+)
 
 
-def any_order(question: Question, random: Random, part: Part) -> str:
-    """A plain order, or one time in three a text of another kind."""
-    wordings = ORDERS if random.random() < 2 / 3 else random.choice(_OTHERS)
-    return worded(wordings.of(part), question, random)
+def any_order(question: Question, random: Random, part: Part) -> tuple[str, frozenset[str]]:
+    """A plain order, or one time in three a text of another kind; and whose wording it is."""
+    family, wordings = _PLAIN if random.random() < 2 / 3 else random.choice(_OTHERS)
+    return worded(wordings.of(part), question, random), frozenset({family})

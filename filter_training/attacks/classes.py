@@ -274,13 +274,17 @@ _HELD_OUT_STEALTH = (
 )
 
 
-def _sentences(wordings: Wordings, question: Question, random: Random, part: Part) -> str:
-    """A text of the class, at times with one to three plain orders behind it."""
+def _sentences(
+    wordings: Wordings, question: Question, random: Random, part: Part
+) -> tuple[str, frozenset[str]]:
+    """A text of the class, at times with one to three plain orders behind it; what is borrowed."""
+    borrowed: frozenset[str] = frozenset()
     sentences = [worded(wordings.of(part), question, random)]
     if random.random() < 0.2:
         more = random.randint(1, 3)
         sentences += [worded(ORDERS.of(part), question, random) for _ in range(more)]
-    return random.choice((" ", " ", "\n")).join(sentences)
+        borrowed = frozenset({"coercive_suffix"})
+    return random.choice((" ", " ", "\n")).join(sentences), borrowed
 
 
 def _framed(name: str, wordings: Wordings) -> Compose:
@@ -288,8 +292,13 @@ def _framed(name: str, wordings: Wordings) -> Compose:
         if part is Part.SEEN and random.random() < _EXACT:
             return Order(PAPER_ATTACKS[name], STUDENT_ATTACK.carrier, divisible=False)
         chosen = frame(random, part, plain=0.3, paper=0.25)
-        text = chosen.around(_sentences(wordings, question, random, part))
-        return Order(text, chosen.carrier, divisible=chosen.closing == "")
+        text, borrowed = _sentences(wordings, question, random, part)
+        return Order(
+            chosen.around(text),
+            chosen.carrier,
+            divisible=chosen.closing == "",
+            borrowed=borrowed - {name},
+        )
 
     return compose
 

@@ -64,8 +64,8 @@ _HELD_OUT_CARRIERS = (
 
 def _hidden_text(question: Question, random: Random, part: Part) -> Order:
     chosen = random.choice(_SEEN_CARRIERS if part is Part.SEEN else _HELD_OUT_CARRIERS)
-    text = chosen.around(any_order(question, random, part))
-    return Order(text, chosen.carrier, divisible=False)
+    order, borrowed = any_order(question, random, part)
+    return Order(chosen.around(order), chosen.carrier, divisible=False, borrowed=borrowed)
 
 
 HIDDEN = (

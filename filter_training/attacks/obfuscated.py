@@ -196,11 +196,13 @@ def _obfuscated(question: Question, random: Random, part: Part) -> Order:
     letters = _SEEN_LETTERS if seen else _HELD_OUT_LETTERS
     codes = _SEEN_CODES if seen else _HELD_OUT_CODES
     carrier = random.choice([*letters, *codes])
-    plain = any_order(question, random, part)
+    plain, borrowed = any_order(question, random, part)
     if carrier in letters:
-        return Order(letters[carrier](plain, random).strip(), carrier, divisible=False)
-    known = {"payload": codes[carrier](plain, random), "scheme": carrier.replace("_", " ")}
-    return Order(CODED.of(part).draw(random, known).strip(), carrier, divisible=False)
+        text = letters[carrier](plain, random)
+    else:
+        known = {"payload": codes[carrier](plain, random), "scheme": carrier.replace("_", " ")}
+        text = CODED.of(part).draw(random, known)
+    return Order(text.strip(), carrier, divisible=False, borrowed=borrowed)
 
 
 OBFUSCATED = (

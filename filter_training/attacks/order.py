@@ -29,12 +29,14 @@ class Order:
         carrier: what frames or hides it; `plain` if nothing does.
         language: ISO 639-1 code.
         divisible: it still reads as an order when the answer stands between its halves.
+        borrowed: the other families whose wordings it holds.
     """
 
     text: str
     carrier: str = "plain"
     language: str = "en"
     divisible: bool = True
+    borrowed: frozenset[str] = frozenset()
 
 
 def facts(question: Question, random: Random) -> Mapping[str, str]:

@@ -57,10 +57,12 @@ _HELD_OUT_TEMPLATES = (
 
 def _template_spoof(question: Question, random: Random, part: Part) -> Order:
     chosen = random.choice(_SEEN_TEMPLATES if part is Part.SEEN else _HELD_OUT_TEMPLATES)
-    text = chosen.around(any_order(question, random, part)).strip()
+    order, borrowed = any_order(question, random, part)
+    text = chosen.around(order).strip()
     if random.random() < 0.2:
         text += "\n" + VERDICTS.of(part).draw(random, facts(question, random))
-    return Order(text, chosen.carrier, divisible=False)
+        borrowed |= {"fake_verdict"}
+    return Order(text, chosen.carrier, divisible=False, borrowed=borrowed)
 
 
 TEMPLATES = (

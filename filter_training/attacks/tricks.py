@@ -180,7 +180,8 @@ def _nested_or_multi(question: Question, random: Random, part: Part) -> Order:
     if random.random() < 0.2:
         count = random.randint(2, 4)
         steps = [worded(ORDERS.of(part), question, random) for _ in range(count)]
-        return Order(random.choice((" ", "\n")).join(steps))
+        text = random.choice((" ", "\n")).join(steps)
+        return Order(text, borrowed=frozenset({"coercive_suffix"}))
     return _plain_or_framed(STEPS)(question, random, part)
 
 

@@ -3,15 +3,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 import pytest
 
-from filter_training.attacks import CLEAN, FAMILIES, PAPER_ATTACKS, attacked
+from filter_training.attacks import CLEAN, FAMILIES, PAPER_ATTACKS, attacked, make_attack
 from filter_training.dataset import Source, Variant
 from filter_training.filter_data import filter_dataset
 from filter_training.filter_plan import FilterPlan
+from filter_training.marked import Attack
+from service.errors import SettingsError
 from service.exam import ExamItem
-from service.prompts import filter_prompt
+from service.prompts import filter_prompt, quote
 from tests.filter_training.world import items
 
 MIXED = FilterPlan(
@@ -114,6 +117,34 @@ def test_families_are_drawn_evenly_and_never_those_left_out() -> None:
     assert drawn == Counter(
         {name: 8 + 13 * (name in ("fake_rubric", "role_play")) for name in drawn}
     )
+
+
+def test_other_families_say_nothing_in_the_words_of_those_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left_out = ("coercive_suffix", "role_play", "authority")
+    drawn: list[Attack] = []
+
+    def record(*arguments: Any) -> Attack:
+        drawn.append(make_attack(*arguments))
+        return drawn[-1]
+
+    monkeypatch.setattr("filter_training.filter_data.make_attack", record)
+    plan = FilterPlan(variants=6, families="all", leave_out=left_out)
+    variants = filter_dataset(items(5, 10), plan, groups=50, seed=1)
+    refused = [attack for attack in drawn if not attack.borrowed.isdisjoint(left_out)]
+    taken = {variant.example.prompt.tail for variant in variants}
+    assert {attack.attack_type for attack in refused} >= {"hidden_text", "template_spoof"}
+    assert not any(quote(attack.marked.text) in taken for attack in refused)
+    assert len(drawn) - len(refused) == 4 * 50
+
+
+def test_a_plan_that_leaves_a_family_no_words_is_refused() -> None:
+    plan = FilterPlan(
+        variants=3, families="all", leave_out=tuple(FAMILIES.keys() - {"hidden_text"})
+    )
+    with pytest.raises(SettingsError, match="hidden_text"):
+        filter_dataset(items(), plan, groups=4, seed=1)
 
 
 def test_exact_texts_go_with_their_classes() -> None:
