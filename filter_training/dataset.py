@@ -9,7 +9,6 @@ next but one token begins an attack; it decides where the attack does.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,9 +19,8 @@ from filter_training.examples import Example, split_groups
 from filter_training.marked import Attack, MarkedText, Span
 from service.detection_view import DetectionView, detection_view
 from service.exam import Question
+from service.filter import LINE_BREAK
 from service.prompts import filter_prompt
-
-_LINE_BREAK = re.compile(r"[\n\r]")
 
 
 class Source(StrEnum):
@@ -138,6 +136,6 @@ def _cut_spans(marked: MarkedText) -> Sequence[Span]:
         return marked.spans
     *others, last = marked.spans
     start = last.end - len(marked.text[last.start :].lstrip())
-    if not _LINE_BREAK.search(marked.text[last.start : start]):
+    if not LINE_BREAK.search(marked.text[last.start : start]):
         return marked.spans
     return (*others, Span(start, last.end))

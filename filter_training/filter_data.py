@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from random import Random
 
-from filter_training.attacks import PAPER_ATTACKS, attacked, make_attack
-from filter_training.attacks.frames import STUDENT_ATTACK
+from filter_training.attacks import PAPER_ATTACKS, make_attack
+from filter_training.attacks.paper import exact_text, paper_attack
 from filter_training.attacks.placement import place, possible
 from filter_training.dataset import Group, Source, Variant
 from filter_training.examples import derived_group
 from filter_training.filter_plan import FilterPlan
 from filter_training.honest import benign_variant, hard_negative, trap
-from filter_training.marked import Attack, MarkedText, Part, Span
+from filter_training.marked import Attack, Part
 from filter_training.sampling import stratified
 from service.errors import SettingsError
 from service.exam import ExamItem, Question
@@ -101,7 +101,7 @@ class _Attacks:
         plan = self._plan
         if plan.families == "paper":
             for attack_type in PAPER_ATTACKS:
-                yield _paper_attack(attack_type, answer)
+                yield paper_attack(attack_type, answer)
             return
         exact = [self._exact(name, answer) for name in islice(self._classes, 1)]
         yield from exact
@@ -121,24 +121,13 @@ class _Attacks:
         segment = PAPER_ATTACKS[attack_type]
         places = sorted(possible(answer, segment, divisible=False) & _MOVED)
         if not places or self._random.random() >= _MOVED_SHARE:
-            return _paper_attack(attack_type, answer)
+            return paper_attack(attack_type, answer)
         placement = self._random.choice(places)
         marked = place(answer, (segment,), placement, self._random)
-        return _attack(attack_type, marked, placement)
+        return exact_text(attack_type, marked, placement=placement)
 
 
 def _evenly(names: Sequence[str], random: Random) -> Iterator[str]:
     """Every name once in random order, again and again."""
     while True:
         yield from random.sample(names, len(names))
-
-
-def _paper_attack(attack_type: str, answer: str) -> Attack:
-    """The paper's text on a line of its own behind the answer, if there is one."""
-    text = attacked(answer, attack_type) if answer else PAPER_ATTACKS[attack_type]
-    return _attack(attack_type, MarkedText(text, (Span(len(answer), len(text)),)), "own_line")
-
-
-def _attack(attack_type: str, marked: MarkedText, placement: str) -> Attack:
-    carrier = "html_comment" if attack_type == "stealth" else STUDENT_ATTACK.carrier
-    return Attack(marked, attack_type, Part.SEEN, placement, carrier, "en")

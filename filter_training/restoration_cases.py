@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
-from filter_training.attacks import FAMILIES, PAPER_ATTACKS, attacked, make_attack
-from filter_training.attacks.frames import STUDENT_ATTACK
+from filter_training.attacks import FAMILIES, PAPER_ATTACKS, make_attack
+from filter_training.attacks.paper import paper_attack
 from filter_training.honest import Honest, benign_variant, hard_negative, trap
-from filter_training.marked import Attack, MarkedText, Part, Span
+from filter_training.marked import Attack, MarkedText, Part
 from service.exam import ExamItem, Question
 
 OTHER_FAMILIES = tuple(name for name in FAMILIES if name not in PAPER_ATTACKS)
@@ -137,7 +137,7 @@ class Plan:
         for item in self.items:
             for attack_type in PAPER_ATTACKS:
                 key = _key(Row.PAPER, item, attack_type)
-                yield _attacked(key, item.question, _as_in_the_paper(item, attack_type))
+                yield _attacked(key, item.question, paper_attack(attack_type, item.answer.text))
 
     def _held_out(self) -> Iterator[Case]:
         for item in self.items:
@@ -176,11 +176,3 @@ def _honest(key: Key, made: Honest, *, ours: bool = False) -> Case:
 
 def _attacked(key: Key, question: Question, attack: Attack) -> Case:
     return Case(key, question, attack.marked, attack.attack_type, attack)
-
-
-def _as_in_the_paper(item: ExamItem, attack_type: str) -> Attack:
-    answer = item.answer.text
-    text = attacked(answer, attack_type)
-    carrier = "html_comment" if attack_type == "stealth" else STUDENT_ATTACK.carrier
-    marked = MarkedText(text, (Span(len(answer), len(text)),))
-    return Attack(marked, attack_type, Part.SEEN, "own_line", carrier, "en")

@@ -27,7 +27,8 @@ MAX_ROUNDS = 3
 """Deleting a decoy may join the halves of a split attack, so what changed is filtered again."""
 
 _WORD = re.compile(r"\w+|[^\w\s]")
-_LINE_BREAK = re.compile(r"[\n\r]")
+LINE_BREAK = re.compile(r"[\n\r]")
+"""What makes a separator the one that stays, and places an attack on a line of its own."""
 
 
 @dataclass(frozen=True)
@@ -267,4 +268,4 @@ def _joined(text: str, cuts: Sequence[Cut]) -> list[Cut]:
 
 def _breaks_only(one: str, other: str) -> bool:
     """True if the first white space has a line break and the second has none."""
-    return bool(_LINE_BREAK.search(one)) and not _LINE_BREAK.search(other)
+    return bool(LINE_BREAK.search(one)) and not LINE_BREAK.search(other)

@@ -14,6 +14,7 @@ from random import Random
 from types import MappingProxyType
 
 from filter_training.marked import MarkedText, Span
+from service.filter import LINE_BREAK
 
 PLACEMENTS = ("after", "own_line", "before", "between", "mid_sentence", "around", "split")
 
@@ -26,7 +27,6 @@ MOSTLY_BEHIND: Mapping[str, int] = MappingProxyType(
 """Placement → its weight."""
 
 _GAP = re.compile(r"(?<=\S)\s+(?=\S)")
-_LINE_BREAK = re.compile(r"[\n\r]")
 _SENTENCE_END = re.compile(r"[.!?:;。！？]['\")\]]?$")
 _LINE_SEPARATORS = ("\n", "\n", "\n", "\n\n")
 
@@ -110,7 +110,7 @@ def _back(answer: str, order: str, separator: str) -> _Insertion:
 
 def _into(gap: re.Match[str], order: str, random: Random) -> _Insertion:
     """The order in a gap of the answer whose own white space is what the filter leaves."""
-    if not _LINE_BREAK.search(gap[0]):
+    if not LINE_BREAK.search(gap[0]):
         return _Insertion(gap.end(), order + " ")
     if random.random() < 0.25:
         return _Insertion(gap.start(), " " + order)
@@ -120,7 +120,7 @@ def _into(gap: re.Match[str], order: str, random: Random) -> _Insertion:
 def _is_border(answer: str, gap: re.Match[str]) -> bool:
     """True if a sentence or a line ends at the gap."""
     return bool(
-        _LINE_BREAK.search(gap[0])
+        LINE_BREAK.search(gap[0])
         or _SENTENCE_END.search(answer[max(0, gap.start() - 2) : gap.start()])
     )
 
