@@ -1,21 +1,22 @@
-"""Variants of honest texts: what the filter reads, and what it should write.
+"""Variants of honest texts: what the filter reads, and what it should leave out.
 
-The model reads the detection view of a text, so it also learns to write views. Its target is the
-view without what stands for any part of an attack, with one exception: where an attack stands at
-the end, behind a line break, the target also holds the white space before it, which the filter
-drops as white space at the end. So the model need not decide at the end of each line whether the
-next but one token begins an attack; it decides where the attack does.
+The model reads the detection view of a text. Its target is the view without what stands for any
+part of an attack, with one exception: where an attack stands at the end, behind a line break, the
+target also holds the white space before it, which the filter drops as white space at the end. So
+a model that writes its target need not decide at the end of each line whether the next but one
+token begins an attack; it decides where the attack does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import Self
 
 from filter_training.attacks import CLEAN
-from filter_training.examples import Example, split_groups
+from filter_training.examples import FilterExample, split_groups
 from filter_training.marked import Attack, MarkedText, Span
 from service.detection_view import DetectionView, detection_view
 from service.exam import Question
@@ -48,7 +49,7 @@ class Variant:
         language: ISO 639-1 code of the attack; None as above.
     """
 
-    example: Example
+    example: FilterExample
     output: str
     source: Source
     placement: str | None = None
@@ -71,12 +72,12 @@ class Dataset:
         return cls(tuple(variants), frozenset(example.group_id for example in held_out))
 
     @property
-    def training(self) -> list[Example]:
+    def training(self) -> list[FilterExample]:
         """What is trained on."""
         return [variant.example for variant in self.variants if not self.validates(variant)]
 
     @property
-    def validation(self) -> list[Example]:
+    def validation(self) -> list[FilterExample]:
         """What the training is validated on."""
         return [variant.example for variant in self.variants if self.validates(variant)]
 
@@ -114,20 +115,25 @@ class Group:
         """The text with an attack that somebody else made."""
         return Variant(self._example(attack_type, marked), self.text, self.source)
 
-    def _example(self, attack_type: str, marked: MarkedText) -> Example:
+    def _example(self, attack_type: str, marked: MarkedText) -> FilterExample:
         view = detection_view(marked.text)
         prompt = filter_prompt(self.question, view.text)
-        return Example(self.group_id, attack_type, prompt, filter_target(marked, view))
+        cuts = view_cuts(marked, view)
+        return FilterExample.of(self.group_id, attack_type, prompt, view.text, cuts)
 
 
-def filter_target(marked: MarkedText, view: DetectionView) -> str:
-    """What the model should write for a text whose view it reads."""
+def view_cuts(marked: MarkedText, view: DetectionView) -> Iterator[Span]:
+    """What the model should leave out of the view of a text."""
     spans = _cut_spans(marked)
-    return "".join(
-        character
-        for character, start, end in zip(view.text, view.starts, view.ends, strict=True)
-        if not any(start < span.end and span.start < end for span in spans)
-    )
+    cut = [
+        any(start < span.end and span.start < end for span in spans)
+        for start, end in zip(view.starts, view.ends, strict=True)
+    ]
+    done = 0
+    for leaves, run in groupby(cut):
+        start, done = done, done + len(list(run))
+        if leaves:
+            yield Span(start, done)
 
 
 def _cut_spans(marked: MarkedText) -> Sequence[Span]:

@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from filter_training.dataset import Dataset, Source, Variant
-from filter_training.examples import Example
+from filter_training.examples import FilterExample
+from filter_training.marked import Span
 from service.errors import ExamFileError, LineError
 from service.json_lines import decode, json_rows, line_errors, read_bytes
 from service.prompts import Prompt
@@ -23,8 +24,10 @@ class _Line(BaseModel):
     attack_type: str = Field(min_length=1)
     input: str
     output: str
-    target: str | None = None
-    """What the model should write, where it is not `output`."""
+    text: str
+    """What `input` shows of the answer."""
+    cuts: list[tuple[int, int]] = Field(default_factory=list)
+    """What of `text` the model should leave out: [start, end) in code points, ascending."""
     head_chars: int = Field(ge=0)
     """How much of `input` is the same for all answers to the question."""
     split: Literal["train", "validation"]
@@ -41,7 +44,8 @@ class _Line(BaseModel):
             attack_type=example.attack_type,
             input=example.prompt.text,
             output=variant.output,
-            target=example.target if example.target != variant.output else None,
+            text=example.text,
+            cuts=[(cut.start, cut.end) for cut in example.cuts],
             head_chars=len(example.prompt.head),
             split="validation" if validates else "train",
             source=variant.source,
@@ -52,9 +56,9 @@ class _Line(BaseModel):
 
     def variant(self) -> Variant:
         prompt = Prompt(self.input[: self.head_chars], self.input[self.head_chars :])
-        target = self.output if self.target is None else self.target
+        cuts = [Span(start, end) for start, end in self.cuts]
         return Variant(
-            example=Example(self.group_id, self.attack_type, prompt, target),
+            example=FilterExample.of(self.group_id, self.attack_type, prompt, self.text, cuts),
             output=self.output,
             source=self.source,
             placement=self.placement,

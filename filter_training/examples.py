@@ -1,11 +1,13 @@
-"""A training example: a prompt and the text that the model should continue it with."""
+"""A training example: a prompt, and what the model should say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Self
 
+from filter_training.marked import Span, without
 from service.prompts import Prompt
 
 _VARIANT_MARK = "~"
@@ -23,6 +25,32 @@ class Example:
     attack_type: str
     prompt: Prompt
     target: str
+
+
+@dataclass(frozen=True)
+class FilterExample(Example):
+    """An example whose target is the text that the prompt shows without its cuts.
+
+    Attributes:
+        text: what the model reads of an answer.
+        cuts: what of it is an attack; ascending, disjoint.
+    """
+
+    text: str
+    cuts: tuple[Span, ...]
+
+    @classmethod
+    def of(
+        cls,
+        group_id: str,
+        attack_type: str,
+        prompt: Prompt,
+        text: str,
+        cuts: Iterable[Span],
+    ) -> Self:
+        """An example with the target that follows from its cuts."""
+        spans = tuple(cuts)
+        return cls(group_id, attack_type, prompt, without(text, spans), text, spans)
 
 
 def derived_group(group_id: str, kind: str) -> str:

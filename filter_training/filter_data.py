@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import cycle, islice
 from random import Random
+from typing import TypeVar
 
 from filter_training.attacks import PAPER_ATTACKS, make_attack
 from filter_training.attacks.paper import exact_text, paper_attack
@@ -22,6 +24,8 @@ _MOVED_SHARE = 0.25
 """How many of the paper's texts stand elsewhere than behind the answer."""
 _DRAWS = 1_000
 _MOVED = frozenset({"before", "between"})
+
+_Kind = TypeVar("_Kind")
 
 
 def filter_dataset(
@@ -88,13 +92,19 @@ def _origin(item: ExamItem) -> str:
 
 
 class _Attacks:
-    """Draws the attacks of one group after another, each family as often as any other."""
+    """Draws the attacks of one group after another.
+
+    Each family comes as often as any other, and as each of the paper's exact texts.
+    """
 
     def __init__(self, plan: FilterPlan, random: Random) -> None:
         self._plan = plan
         self._random = random
-        self._families = _evenly(plan.drawn_families, random)
-        self._classes = cycle(plan.paper_classes)
+        made: list[Callable[[Question, str], Attack]] = [
+            *(partial(self._made, family) for family in plan.drawn_families),
+            *(partial(self._exact, name) for name in plan.paper_classes),
+        ]
+        self._kinds = _evenly(made, random)
 
     def on(self, question: Question, answer: str) -> Iterator[Attack]:
         """The attacked variants of an answer."""
@@ -103,10 +113,8 @@ class _Attacks:
             for attack_type in PAPER_ATTACKS:
                 yield paper_attack(attack_type, answer)
             return
-        exact = [self._exact(name, answer) for name in islice(self._classes, 1)]
-        yield from exact
-        for family in islice(self._families, plan.variants - 1 - len(exact)):
-            yield self._made(family, question, answer)
+        for make in islice(self._kinds, plan.variants - 1):
+            yield make(question, answer)
 
     def _made(self, family: str, question: Question, answer: str) -> Attack:
         """An attack of the family that says nothing in the words of one that is left out."""
@@ -116,7 +124,7 @@ class _Attacks:
                 return attack
         raise SettingsError(f"leave_out takes all wordings from {family}; leave it out too")
 
-    def _exact(self, attack_type: str, answer: str) -> Attack:
+    def _exact(self, attack_type: str, _: Question, answer: str) -> Attack:
         """The paper's text, now and then before the answer or between two of its sentences."""
         segment = PAPER_ATTACKS[attack_type]
         places = sorted(possible(answer, segment, divisible=False) & _MOVED)
@@ -127,7 +135,7 @@ class _Attacks:
         return exact_text(attack_type, marked, placement=placement)
 
 
-def _evenly(names: Sequence[str], random: Random) -> Iterator[str]:
-    """Every name once in random order, again and again."""
+def _evenly(kinds: Sequence[_Kind], random: Random) -> Iterator[_Kind]:
+    """Every kind once in random order, again and again."""
     while True:
-        yield from random.sample(names, len(names))
+        yield from random.sample(kinds, len(kinds))

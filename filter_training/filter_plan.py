@@ -19,7 +19,7 @@ class FilterPlan:
     Attributes:
         variants: texts in a group, the clean one among them.
         families: `paper`: the paper's four texts and nothing else, so `variants` is 5;
-            `all`: one of the paper's texts and draws from all families of attacks.
+            `all`: draws from all families of attacks and from the paper's four texts.
         leave_out: families that are never drawn.
         max_answer_chars: longest answer that is drawn from an exam; None takes all.
         benign_share: share of the groups whose text says what an answer says in another form.

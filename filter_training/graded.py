@@ -27,6 +27,12 @@ class GradedExample(Example):
     odds: tuple[tuple[float, float], ...]
 
     @property
+    def fraction(self) -> float:
+        """How far `score` lies from the lowest valid score (0) to the highest (1)."""
+        lowest, highest = self.odds[0][0], self.odds[-1][0]
+        return (self.score - lowest) / (highest - lowest)
+
+    @property
     def lines(self) -> list[str]:
         """The score line of each valid score."""
         return [score_line(value) for value, _ in self.odds]

@@ -2,8 +2,8 @@
 
 Half of them carry human scores, drawn evenly over the score classes as far as distinct answers
 last, since real exams hold mostly full marks. The other half is made from the rubric, where the
-right score is known: the reference solution, chosen subsets of the weighted points, misconceptions,
-answers to other questions, and answers that say nothing.
+right score is known: the reference solution, also told in another way, chosen subsets of the
+weighted points, misconceptions, answers to other questions, and answers that say nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from random import Random
 
 from filter_training.graded import GradedExample, graded_example
+from filter_training.honest import benign_variant
+from filter_training.marked import Part
 from filter_training.sampling import by_question
 from service.exam import Criterion, ExamItem, Question
 
@@ -144,6 +146,9 @@ def _rubric(
         kind = number % 16
         if kind == 0 and question.gold_answer:
             yield _Sample(RUBRIC, question.gold_answer, scale.max_points)
+        elif kind == 8 and question.gold_answer:
+            retold = benign_variant(question, question.gold_answer, random, Part.SEEN)
+            yield _Sample(RUBRIC, retold.text, scale.max_points)
         elif kind in (1, 2, 3, 4) and strangers:
             yield _Sample(RUBRIC, random.choice(strangers), scale.min_score)
         elif kind == 5:

@@ -10,15 +10,15 @@ stands before them and itself, as `service.engine.grading` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
 import torch
 
-from filter_training.examples import Example
+from filter_training.examples import Example, FilterExample
 from filter_training.graded import GradedExample
-from service.engine.tokens import PromptEncoder
+from service.engine.tokens import DraftToken, PromptEncoder
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,15 @@ class ScoreChoice:
 class Encoded:
     """Token ids of an example: the head may be shared, the rest is its own.
 
-    `target` ends with the end-of-sequence token, or, where there are `choices`, in the cue that
-    they follow; `score` is then the score that the answer shall have.
+    Attributes:
+        head: the prompt up to the answer.
+        tail: the rest of the prompt.
+        target: what the model should write, with the end-of-sequence token; where there are
+            `choices`, the cue that they follow; where there are `marks`, the text to mark.
+        choices: valid scores.
+        score: the score that the answer shall have.
+        marks: (place in tail and target, probability of yes) of each mark that is asked for;
+            None where the model should write.
     """
 
     head: tuple[int, ...]
@@ -43,6 +50,7 @@ class Encoded:
     target: tuple[int, ...]
     choices: tuple[ScoreChoice, ...] = ()
     score: float = 0.0
+    marks: tuple[tuple[int, float], ...] | None = None
 
     @property
     def branch_length(self) -> int:
@@ -80,9 +88,10 @@ class Batch:
         ids: int64 [B, L], padded on the right.
         positions: int64 [B, L].
         sees: bool [B, 1, L, H + L], True where a branch's token may look.
-        rows: int64 [T], the branch of each position whose next token is a target.
+        rows: int64 [T], the branch of each position that is asked.
         columns: int64 [T], that position.
-        labels: int64 [T], those target tokens.
+        labels: int64 [T], the token that should follow there; or float32 [T], how likely the
+            mark there shall be yes.
         scored: the branches that carry choices.
     """
 
@@ -101,26 +110,58 @@ class Batch:
         return self.ids.shape[0]
 
 
-def encode(example: Example, encoder: PromptEncoder, *, max_length: int) -> Encoded:
+def encode(
+    example: Example, encoder: PromptEncoder, *, max_length: int, marks: bool = False
+) -> Encoded:
     """Token ids of an example, with the end-of-sequence token on the target (paper, section 2.2).
 
     What is longer than `max_length` loses tokens from the left of the prompt; the target is
     always kept whole.
+
+    Args:
+        example: what to encode.
+        encoder: of the model.
+        max_length: in tokens.
+        marks: ask which tokens of a text are cut, or how much of the full score an answer earns,
+            and not for what the model would write.
     """
     head = encoder.head_ids(example.prompt)
     tail = encoder.tail_ids(example.prompt)
-    if isinstance(example, GradedExample):
+    choices: tuple[ScoreChoice, ...] = ()
+    score = 0.0
+    asked: tuple[tuple[int, float], ...] | None = None
+    target: list[int]
+    if marks and isinstance(example, GradedExample):
+        target, asked = [], ((len(tail) - 1, example.fraction),)
+    elif isinstance(example, GradedExample):
         target, choices = _score_lines(example, encoder)
         score = example.score
+    elif marks and isinstance(example, FilterExample):
+        draft = encoder.draft(example.text, continues=True)
+        target = [token.token_id for token in draft]
+        asked = tuple(_marks(example, draft, len(tail)))
     else:
         target = encoder.plain_ids(example.target, continues=True)
         target.append(encoder.tokenizer.eos_token_id)
-        choices, score = (), 0.0
     answer = len(target) + sum(len(choice.ids) for choice in choices)
     excess = len(head) + len(tail) + answer - max_length
     if excess > 0:
-        head, tail = head[excess:], tail[min(max(0, excess - len(head)), len(tail) - 1) :]
-    return Encoded(tuple(head), tuple(tail), tuple(target), choices, score)
+        lost = min(max(0, excess - len(head)), len(tail) - 1)
+        head, tail = head[excess:], tail[lost:]
+        if asked is not None:
+            asked = tuple((place - lost, mark) for place, mark in asked)
+    return Encoded(tuple(head), tuple(tail), tuple(target), choices, score, asked)
+
+
+def _marks(
+    example: FilterExample, draft: Sequence[DraftToken], first: int
+) -> Iterator[tuple[int, float]]:
+    """Whether most of what each token shows is cut; nobody asks about white space."""
+    cut = {at for span in example.cuts for at in range(span.start, span.end)}
+    for place, token in enumerate(draft, first):
+        shown = [at for at in range(token.start, token.end) if not example.text[at].isspace()]
+        if shown:
+            yield place, float(2 * len(cut.intersection(shown)) > len(shown))
 
 
 def _score_lines(
@@ -176,16 +217,18 @@ def batch(head: Sequence[int], branches: Sequence[Encoded]) -> Batch:
     sees[:, :, :, before:] = torch.ones((longest, longest), dtype=torch.bool).tril()
     rows: list[int] = []
     columns: list[int] = []
-    labels: list[int] = []
+    labels: list[float] = []
     scored: list[Scored] = []
     for row, branch in enumerate(branches):
         plain = [*branch.tail, *branch.target]
         ids[row, : len(plain)] = torch.tensor(plain)
         positions[row, : len(plain)] = torch.arange(before, before + len(plain))
-        first = len(branch.tail) - 1
-        rows += [row] * len(branch.target)
-        columns += range(first, first + len(branch.target))
-        labels += branch.target
+        asked = branch.marks
+        if asked is None:
+            asked = tuple(enumerate(branch.target, len(branch.tail) - 1))
+        rows += [row] * len(asked)
+        columns += [column for column, _ in asked]
+        labels += [label for _, label in asked]
         if branch.choices:
             scored.append(_place_choices(row, branch, len(plain), before, ids, positions, sees))
     return Batch(
@@ -193,9 +236,9 @@ def batch(head: Sequence[int], branches: Sequence[Encoded]) -> Batch:
         ids=ids,
         positions=positions,
         sees=sees,
-        rows=torch.tensor(rows),
-        columns=torch.tensor(columns),
-        labels=torch.tensor(labels),
+        rows=torch.tensor(rows, dtype=torch.long),
+        columns=torch.tensor(columns, dtype=torch.long),
+        labels=torch.tensor(labels, dtype=torch.long if branches[0].marks is None else torch.float),
         scored=tuple(scored),
     )
 

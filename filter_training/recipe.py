@@ -41,6 +41,7 @@ class Recipe:
         target_modules: projections that get an adapter.
         gradient_checkpointing: trade time for memory.
         four_bit: keep the frozen base in 4 bits; needs an NVIDIA GPU and bitsandbytes.
+        frozen_layers: so many of the lowest layers get no adapter, which saves their backward pass.
         checkpoint_steps: optimizer steps between two checkpoints.
         score_spread: grade: how far likely scores lie around a human one; standard deviation in
             points of a scale from 1 to 10.
@@ -69,6 +70,7 @@ class Recipe:
     gradient_checkpointing: bool
     checkpoint_steps: int
     four_bit: bool = False
+    frozen_layers: int = 0
     score_spread: float = 0.0
     rank_weight: float = 0.0
     plan: FilterPlan = field(default_factory=FilterPlan)

@@ -84,7 +84,8 @@ def train(
     """Train the recipe's adapter on `data` and write it to `run_dir/adapter`.
 
     Returns:
-        The lowest validation loss: nats per target token, or for a grader per answer.
+        The lowest validation loss: nats per target token or mark, or for a grader that writes per
+        answer.
 
     Raises:
         InputError: there is nothing to train on.
@@ -98,7 +99,8 @@ def train(
         raise InputError(f"{count} examples are too few to train and validate on")
     _describe(recipe, data, run_dir)
     base, encoder = load_base(base_dir, profile, four_bit=recipe.four_bit)
-    trainer = AdapterTrainer(base, encoder, recipe, run_dir, report=report)
+    marks = profile.marks(recipe.role)
+    trainer = AdapterTrainer(base, encoder, recipe, run_dir, marks=marks, report=report)
     return trainer.train(data.training, data.validation)
 
 

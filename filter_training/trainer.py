@@ -39,6 +39,7 @@ from filter_training.examples import Example
 from filter_training.packing import Batch, Encoded, Scored, encode, pack
 from filter_training.reading import read_branches
 from filter_training.recipe import Recipe
+from service.engine.marks import mark_odds
 from service.engine.tokens import PromptEncoder
 from service.errors import SettingsError
 from service.profile import ModelProfile
@@ -96,7 +97,16 @@ def load_base(
 
 
 class AdapterTrainer:
-    """Trains one adapter in a run folder."""
+    """Trains one adapter in a run folder.
+
+    Args:
+        base: the model to adapt.
+        encoder: its tokens.
+        recipe: how to train.
+        run_dir: the folder.
+        marks: teach the adapter to mark, and not to write.
+        report: is told of each step and evaluation.
+    """
 
     def __init__(
         self,
@@ -105,18 +115,21 @@ class AdapterTrainer:
         recipe: Recipe,
         run_dir: Path,
         *,
+        marks: bool = False,
         report: Callable[[Progress], None],
     ) -> None:
         self._recipe = recipe
         self._run_dir = run_dir
         self._report = report
         self._encoder = encoder
+        self._marks = marks
         torch.manual_seed(recipe.seed)
         config = LoraConfig(
             r=recipe.rank,
             lora_alpha=recipe.alpha,
             lora_dropout=recipe.dropout,
             target_modules=list(recipe.target_modules),
+            layers_to_transform=_adapted_layers(base, recipe),
             task_type="CAUSAL_LM",
         )
         if recipe.gradient_checkpointing:
@@ -139,8 +152,8 @@ class AdapterTrainer:
         """Run all epochs and write the best adapter to `run_dir/adapter`.
 
         Returns:
-            The lowest validation loss: nats per target token, or for a grader what
-            `score_loss` says per answer.
+            The lowest validation loss: nats per target token, for a grader what `score_loss`
+            says per answer, or what `mark_loss` says per mark.
         """
         recipe = self._recipe
         self._run_dir.mkdir(parents=True, exist_ok=True)
@@ -192,7 +205,12 @@ class AdapterTrainer:
 
     def _encode(self, examples: Sequence[Example]) -> list[Encoded]:
         return [
-            encode(example, self._encoder, max_length=self._recipe.max_length)
+            encode(
+                example,
+                self._encoder,
+                max_length=self._recipe.max_length,
+                marks=self._marks,
+            )
             for example in examples
         ]
 
@@ -206,7 +224,7 @@ class AdapterTrainer:
         )
 
     def _step(self, batches: Sequence[Batch], optimizer: torch.optim.Optimizer) -> float:
-        """One optimizer step; the mean loss per target token, or per scored answer."""
+        """One optimizer step; the mean loss per target token, scored answer or mark."""
         self._model.train()
         weight = sum(_weight(batch) for batch in batches)
         total = 0.0
@@ -231,12 +249,17 @@ class AdapterTrainer:
         hidden = read_branches(causal_lm.model, batch, recompute=recompute)
         device = self._device
         targets = hidden[batch.rows.to(device), batch.columns.to(device)]
+        labels = batch.labels.to(device)
+        if self._marks:
+            mark_ids = self._encoder.mark_ids(self._recipe.role)
+            odds = mark_odds(targets, causal_lm.lm_head.weight, mark_ids)
+            return mark_loss(odds, labels, rank_weight=self._recipe.rank_weight)
         logits = causal_lm.lm_head(targets).float()
-        loss = nn.functional.cross_entropy(logits, batch.labels.to(device), reduction="sum")
+        loss = nn.functional.cross_entropy(logits, labels, reduction="sum")
         if not batch.scored:
             return loss
-        odds = [self._odds(causal_lm, hidden, scored) for scored in batch.scored]
-        return loss + score_loss(batch.scored, odds, rank_weight=self._recipe.rank_weight)
+        scores = [self._odds(causal_lm, hidden, scored) for scored in batch.scored]
+        return loss + score_loss(batch.scored, scores, rank_weight=self._recipe.rank_weight)
 
     def _odds(self, causal_lm: Any, hidden: torch.Tensor, scored: Scored) -> torch.Tensor:
         """Log-probability of each valid score with what may end it, float32 [C]."""
@@ -336,15 +359,44 @@ def score_loss(
         ]
     )
     wanted = torch.tensor([entry.score for entry in scored], device=expected.device)
-    higher, lower = (wanted[:, None] > wanted[None, :]).nonzero(as_tuple=True)
-    if not rank_weight or not len(higher):
+    return fit + rank_weight * len(scored) * _order_loss(expected, wanted)
+
+
+def mark_loss(odds: torch.Tensor, wanted: torch.Tensor, *, rank_weight: float) -> torch.Tensor:
+    """Summed loss of marks of one question's answers.
+
+    Cross-entropy, and, weighted, how far the marks are from standing in the wanted order, in
+    tenths of the way from no to yes; as in `score_loss`.
+
+    Args:
+        odds: log-odds of yes, float32 [T].
+        wanted: how likely yes shall be, float32 [T].
+        rank_weight: weight of the order.
+    """
+    fit = nn.functional.binary_cross_entropy_with_logits(odds, wanted, reduction="sum")
+    if not rank_weight:
         return fit
-    order = nn.functional.softplus(expected[lower] - expected[higher]).mean()
-    return fit + rank_weight * len(scored) * order
+    order = _order_loss(10 * odds.sigmoid(), 10 * wanted)
+    return fit + rank_weight * len(wanted) * order
+
+
+def _order_loss(expected: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """Mean over all pairs that shall differ; 0 where there are none."""
+    higher, lower = (wanted[:, None] > wanted[None, :]).nonzero(as_tuple=True)
+    if not len(higher):
+        return expected.sum() * 0
+    return nn.functional.softplus(expected[lower] - expected[higher]).mean()
+
+
+def _adapted_layers(base: PreTrainedModel, recipe: Recipe) -> list[int] | None:
+    if not recipe.frozen_layers:
+        return None
+    count: int = base.config.get_text_config().num_hidden_layers
+    return list(range(recipe.frozen_layers, count))
 
 
 def _weight(batch: Batch) -> int:
-    """What a batch counts for in a mean: its scored answers, or else its target tokens."""
+    """What a batch counts for in a mean: its scored answers, or else its targets or marks."""
     return len(batch.scored) or len(batch.labels)
 
 

@@ -12,15 +12,16 @@ from typing import Literal
 from service.detection_view import DetectionView, detection_view
 from service.disguises.invisible import invisible_cuts
 from service.engine.base import CopyCompletion, CopyRequest, Cut, Engine, FreeCompletion, Role
+from service.errors import SettingsError
 from service.exam import Question
 from service.judgement import FinishReason, RemovedSpan
 from service.prompts import Prompt, filter_prompt
 
-VERSION = "2"
+VERSION = "3"
 """Raised by every change after which an answer may be filtered otherwise by the same model.
 
 That is: the view, invisible runs, rounds, separators, alignment, the limits and thresholds of
-copying, and the most new tokens of a rewrite.
+copying and marking, and the most new tokens of a rewrite.
 """
 
 MAX_ROUNDS = 3
@@ -130,13 +131,24 @@ class AnswerFilter:
 
     Args:
         engine: the model with its filter adapter.
-        decoding: `copy` lets the model choose what stays; `free` lets it write, and keeps of
-            the raw answer what it wrote. An engine that cannot copy always writes.
+        decoding: `copy` lets the model choose what stays, by copying or by marking as it was
+            taught; `free` lets it write, and keeps of the raw answer what it wrote. An engine
+            that cannot cut always writes.
+
+    Raises:
+        SettingsError: a filter that was taught to mark shall write.
     """
 
     def __init__(self, engine: Engine, *, decoding: Literal["copy", "free"] = "copy") -> None:
+        if decoding == "free" and engine.cuts_by == "mark":
+            raise SettingsError(
+                "the filter of this profile marks what is cut and cannot write; set "
+                'STEADYEVAL_DECODING=copy, or use a profile with filter_decoding = "copy"'
+            )
         self.engine = engine
-        self.decoding: Literal["copy", "free"] = decoding if engine.can_copy else "free"
+        self.decoding: Literal["copy", "mark", "free"] = (
+            engine.cuts_by if engine.cuts_by and decoding == "copy" else "free"
+        )
 
     @property
     def procedure(self) -> str:
@@ -156,7 +168,7 @@ class AnswerFilter:
         """
         answers = [_Progress(question, raw) for question, raw in items]
         run: Callable[[Sequence[_Progress]], Iterator[_Round]] = (
-            self._copy if self.decoding == "copy" else self._rewrite
+            self._rewrite if self.decoding == "free" else self._copy
         )
         for _ in range(MAX_ROUNDS):
             changing = [answer for answer in answers if not answer.stable]

@@ -38,6 +38,8 @@ class Grader:
     @property
     def decoding(self) -> str:
         """How grades are decoded, with the most new tokens: another limit, another grade."""
+        if self._engine.grades_by == "mark":
+            return "mark"
         return f"greedy/{self._engine.max_grade_tokens}"
 
     def prompt(self, question: Question, text: str) -> Prompt:

@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass as validated_dataclass
 
-from service.engine.base import Role
+from service.engine.base import CutsBy, GradesBy, Role
 from service.errors import ProfileError
 from service.resources import models_dir
 from service.settings import Settings
@@ -120,6 +120,10 @@ class ModelProfile:
         recipes: the training recipe of each adapter, a shipped one or a file.
         dtype_cpu: torch dtype on a CPU.
         dtype_gpu: torch dtype on an accelerator.
+        filter_decoding: what the filter adapter was taught: to write what stays (`copy`), or to
+            mark what is cut (`mark`).
+        grade_decoding: whether the grader writes its score (`write`), or marks how much of the
+            full score an answer earns (`mark`).
         justification: whether the grader writes prose before its score.
         max_grade_tokens: most new tokens of a grading completion.
         provisional: the model is for trying and teaching, not for grades that count.
@@ -134,9 +138,15 @@ class ModelProfile:
     recipes: Mapping[Role, str]
     dtype_cpu: str
     dtype_gpu: str
+    filter_decoding: CutsBy
+    grade_decoding: GradesBy
     justification: Literal["none", "prose"]
     max_grade_tokens: int
     provisional: bool
+
+    def marks(self, role: Role) -> bool:
+        """True if the role's adapter is taught to mark, and not to write."""
+        return {Role.FILTER: self.filter_decoding, Role.GRADE: self.grade_decoding}[role] == "mark"
 
 
 class _BaseTable(BaseModel):
@@ -172,9 +182,17 @@ class _ProfileFile(BaseModel):
     chat_template: str = ""
     dtype_cpu: Dtype = "float32"
     dtype_gpu: Dtype = "bfloat16"
+    filter_decoding: CutsBy = "copy"
+    grade_decoding: GradesBy = "write"
     justification: Literal["none", "prose"]
     max_grade_tokens: int = Field(ge=1, le=4096, strict=True)
     provisional: bool = Field(strict=True)
+
+    @model_validator(mode="after")
+    def _marks_without_words(self) -> _ProfileFile:
+        if self.grade_decoding == "mark" and self.justification != "none":
+            raise ValueError('grade_decoding = "mark" needs justification = "none"')
+        return self
 
     def profile(self, folder: Path) -> ModelProfile:
         return ModelProfile(
@@ -187,6 +205,8 @@ class _ProfileFile(BaseModel):
             recipes=self.recipes,
             dtype_cpu=self.dtype_cpu,
             dtype_gpu=self.dtype_gpu,
+            filter_decoding=self.filter_decoding,
+            grade_decoding=self.grade_decoding,
             justification=self.justification,
             max_grade_tokens=self.max_grade_tokens,
             provisional=self.provisional,

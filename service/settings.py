@@ -47,7 +47,7 @@ class Settings(BaseSettings):
     batch_size: int = Field(default=8, ge=1, le=256)
     """Most prompts in one model call."""
     decoding: Literal["copy", "free"] = "copy"
-    """How the filter decodes: `copy` only deletes; `free` is the paper's greedy rewriting."""
+    """How the filter works: `copy` only deletes; `free` is the paper's greedy rewriting."""
     graph: str = "embedded"
     """`embedded`, `none`, or a Bolt URI such as `bolt://127.0.0.1:7687`."""
     graph_user: str = "neo4j"

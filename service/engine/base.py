@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Literal, Protocol
 
 from service.judgement import FinishReason
 from service.prompts import Prompt
 
 REWRITE_TOKENS = 256
 """Most new tokens of a free rewrite (paper, section 2.1)."""
+
+
+CutsBy = Literal["copy", "mark"]
+"""A filter adapter is taught to write what stays (`copy`) or to mark what is cut (`mark`)."""
+
+GradesBy = Literal["write", "mark"]
+"""A grader writes its score, or marks how much of the full score an answer earns."""
 
 
 class Role(StrEnum):
@@ -72,7 +79,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class CopyCompletion:
-    """Result of copy-constrained decoding.
+    """What of a text does not belong there.
 
     Attributes:
         cuts: ascending, disjoint, non-empty; what stays is the raw text without them.
@@ -98,8 +105,12 @@ class Engine(Protocol):
     """A model with its adapters. Safe to call from many threads; calls that wait are batched."""
 
     @property
-    def can_copy(self) -> bool:
-        """True if the engine does copy-constrained decoding itself (`copy`)."""
+    def cuts_by(self) -> CutsBy | None:
+        """How `copy` decides what is cut; None if the engine can only `rewrite`."""
+
+    @property
+    def grades_by(self) -> GradesBy:
+        """How `grade` comes to a score."""
 
     @property
     def justifies(self) -> bool:
@@ -124,7 +135,7 @@ class Engine(Protocol):
         """
 
     def copy(self, requests: Sequence[CopyRequest]) -> list[CopyCompletion]:
-        """Copy-constrained decoding with the filter adapter; same errors as `grade`."""
+        """What the filter adapter cuts from each text; same errors as `grade`."""
 
     def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
         """Greedy text with the role's adapter; same errors as `grade`."""

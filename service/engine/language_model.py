@@ -20,6 +20,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, GenerationConfig
 
 from service.engine.base import Role
+from service.engine.marks import mark_odds
 from service.engine.prefix import HeadMemories, Memory
 from service.engine.tokens import PromptEncoder
 from service.errors import ProfileError
@@ -168,12 +169,33 @@ class LanguageModel:
         length = reading.start + position
         return self._read_behind(reading.memory, length, [[accepted]] * len(texts), texts)
 
+    def mark(
+        self,
+        role: Role,
+        head: Sequence[int],
+        tails: Sequence[Sequence[int]],
+        texts: Sequence[Sequence[int]],
+    ) -> list[list[float]]:
+        """The role's marks behind each token of each text, as log-odds.
+
+        One forward pass inside `as_role(role)`, as in `read`; nothing of the vocabulary but two
+        tokens is needed.
+        """
+        inputs = self._behind(self._head_memory(head), len(head), tails, texts)
+        states = self.model.get_decoder()(**inputs).last_hidden_state
+        weights = self.model.get_output_embeddings().weight
+        odds = mark_odds(states, weights, self.encoder.mark_ids(role)).tolist()
+        return [
+            row[len(tail) : len(tail) + len(text)]
+            for row, tail, text in zip(odds, tails, texts, strict=True)
+        ]
+
     def _head_memory(self, head: Sequence[int]) -> Memory:
         memory = self._heads.find(self._adapter, head)
         if memory is None:
             cache: Any = DynamicCache()
             ids = torch.tensor([list(head)], device=self.device)
-            self.model(ids, cache=cache, use_cache=True, logits_to_keep=1)
+            self.model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1)
             memory = tuple((layer.keys, layer.values) for layer in cache.layers)
             self._heads.keep(self._adapter, head, memory)
         return memory
@@ -185,32 +207,14 @@ class LanguageModel:
         prefixes: Sequence[Sequence[int]],
         texts: Sequence[Sequence[int]],
     ) -> list[Reading]:
-        """Read each text with its prefix behind the first `length` tokens of one memory.
-
-        Rows are filled up on the right: no token sees what comes later, so neither a mask nor
-        other positions are needed for rows of different lengths.
-        """
-        rows = [[*prefix, *text] for prefix, text in zip(prefixes, texts, strict=True)]
-        count, width = len(rows), max(map(len, rows))
-        ids = [[*row, *[self.pad_id] * (width - len(row))] for row in rows]
-        cache: Any = DynamicCache(
-            [
-                (
-                    keys[:, :, :length].expand(count, -1, -1, -1),
-                    values[:, :, :length].expand(count, -1, -1, -1),
-                )
-                for keys, values in memory
-            ]
-        )
+        """Read each text with its prefix behind the first `length` tokens of one memory."""
+        inputs = self._behind(memory, length, prefixes, texts)
+        width = inputs["input_ids"].shape[1]
         skip = width - logits_width(prefixes, texts)
-        logits = self.model(
-            torch.tensor(ids, device=self.device),
-            position_ids=torch.arange(length, length + width, device=self.device).expand(count, -1),
-            cache=cache,
-            use_cache=True,
-            # A number would take a view, and a product with one copies the weights for each row.
-            logits_to_keep=torch.arange(skip, width, device=self.device),
-        ).logits
+        # A number would take a view, and a product with one copies the weights for each row.
+        wanted = torch.arange(skip, width, device=self.device)
+        logits = self.model(**inputs, logits_to_keep=wanted).logits
+        cache = inputs["cache"]
         readings: list[Reading] = []
         for index, (prefix, text) in enumerate(zip(prefixes, texts, strict=True)):
             own = tuple(
@@ -221,6 +225,38 @@ class LanguageModel:
             scores = logits[index, first : first + len(text) + 1]
             readings.append(self._reading(scores, text, own, length + len(prefix)))
         return readings
+
+    def _behind(
+        self,
+        memory: Memory,
+        length: int,
+        prefixes: Sequence[Sequence[int]],
+        texts: Sequence[Sequence[int]],
+    ) -> dict[str, Any]:
+        """What the model is given to read prefixes and texts behind a memory, a row for each.
+
+        Rows are filled up on the right: no token sees what comes later, so neither a mask nor
+        other positions are needed for rows of different lengths.
+        """
+        rows = [[*prefix, *text] for prefix, text in zip(prefixes, texts, strict=True)]
+        count, width = len(rows), max(map(len, rows))
+        ids = [[*row, *[self.pad_id] * (width - len(row))] for row in rows]
+        positions = torch.arange(length, length + width, device=self.device)
+        cache: Any = DynamicCache(
+            [
+                (
+                    keys[:, :, :length].expand(count, -1, -1, -1),
+                    values[:, :, :length].expand(count, -1, -1, -1),
+                )
+                for keys, values in memory
+            ]
+        )
+        return {
+            "input_ids": torch.tensor(ids, device=self.device),
+            "position_ids": positions.expand(count, -1),
+            "cache": cache,
+            "use_cache": True,
+        }
 
     def _reading(self, logits: Tensor, text: Sequence[int], memory: Memory, start: int) -> Reading:
         logits = logits.float()

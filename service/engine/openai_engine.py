@@ -16,6 +16,7 @@ from service.engine.base import (
     FreeCompletion,
     GradeCompletion,
     GradeRequest,
+    GradesBy,
     Role,
 )
 from service.engine.completion_server import (
@@ -74,7 +75,8 @@ class OpenAIEngine:
         SettingsError: URL or key cannot be used.
     """
 
-    can_copy = False
+    cuts_by = None
+    grades_by: GradesBy = "write"
 
     def __init__(
         self,
@@ -290,6 +292,13 @@ def open_openai_engine(settings: Settings, profile: ModelProfile) -> OpenAIEngin
         MissingWeightsError: the tokenizer is not here; the text says what to run.
         EngineError: the server cannot be used.
     """
+    for role, named in _named(settings).items():
+        if profile.marks(role) and named is None:
+            raise SettingsError(
+                f"the {role} adapter of profile {profile.name} was taught to mark, which no "
+                "server can be asked; set STEADYEVAL_ENGINE=transformers, or "
+                f"STEADYEVAL_ENGINE_{role.upper()}_MODEL to a model on the server that writes"
+            )
     try:
         hashes = {role: files.sha256 for role, files in locate_adapters(profile).items()}
     except MissingWeightsError:
@@ -310,10 +319,7 @@ def _remote_model(
     settings: Settings, profile: ModelProfile, role: Role, adapter: str | None
 ) -> RemoteModel:
     """A role's model is served under the name that is set, else adapter and content, else base."""
-    named = {
-        Role.FILTER: settings.engine_filter_model,
-        Role.GRADE: settings.engine_grade_model,
-    }[role]
+    named = _named(settings)[role]
     base = str(profile.base)
     if adapter is not None:
         name = named or f"{profile.name}-{role}-{adapter[:12]}"
@@ -324,6 +330,14 @@ def _remote_model(
             f"content; set STEADYEVAL_ENGINE_{role.upper()}_MODEL to the name it is served under"
         )
     return RemoteModel(named or base, base)
+
+
+def _named(settings: Settings) -> Mapping[Role, str | None]:
+    """Under which names the settings say that the roles' models are served."""
+    return {
+        Role.FILTER: settings.engine_filter_model,
+        Role.GRADE: settings.engine_grade_model,
+    }
 
 
 def _load_tokenizer(settings: Settings, profile: ModelProfile) -> PreTrainedTokenizerBase:

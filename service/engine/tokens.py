@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from service.engine.base import Role
 from service.errors import ProfileError
 from service.prompts import Prompt
 
@@ -25,6 +26,7 @@ _MARKER = re.compile(r"\[/?[A-Z_]+\]|<\|?[^<>|\s]+\|?>|<</?[A-Z_]+>>")
 _ANCHOR = "\ue000"
 _BEGINS_A_WORD = re.compile(r"[▁Ġ]?[A-Za-z0-9]")
 _HEADS = 256
+_MARKS = {Role.FILTER: ("keep", "cut"), Role.GRADE: ("wrong", "right")}
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,14 @@ class PromptEncoder:
         ids = [n for n, name in enumerate(names) if not _BEGINS_A_WORD.match(name)]
         texts = self.tokenizer.batch_decode([[token_id] for token_id in ids])
         return [n for n, text in zip(ids, texts, strict=True) if text.startswith(("\n", "\r"))]
+
+    def mark_ids(self, role: Role) -> tuple[int, int]:
+        """Tokens for no and yes: by their odds a model that was taught to mark gives its marks.
+
+        A filter says whether a token is cut, a grader whether an answer is right.
+        """
+        no, yes = _MARKS[role]
+        return self.plain_ids(no)[0], self.plain_ids(yes)[0]
 
     def render(self, prompt: Prompt) -> str:
         """The text that the model reads."""

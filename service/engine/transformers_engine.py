@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -13,21 +13,32 @@ from service.engine.base import (
     REWRITE_TOKENS,
     CopyCompletion,
     CopyRequest,
+    CutsBy,
     FreeCompletion,
     GradeCompletion,
     GradeRequest,
+    GradesBy,
     Role,
 )
 from service.engine.copying import copy_texts
-from service.engine.grading import complete, complete_and_score
+from service.engine.grading import ScoredCompletion, complete, complete_and_score
 from service.engine.language_model import LanguageModel
+from service.engine.marking import mark_texts
+from service.engine.rating import rate
+from service.engine.windows import CopiedText
 from service.engine.worker import Worker
 from service.errors import PromptTooLongError
 from service.model_store import ModelFiles
 from service.profile import ModelProfile
 from service.prompts import Prompt
 
-_Completion = TypeVar("_Completion", GradeCompletion, FreeCompletion)
+_Completion = TypeVar("_Completion", ScoredCompletion, FreeCompletion)
+
+_Reader = Callable[[LanguageModel, Sequence[CopyRequest]], list[CopiedText | PromptTooLongError]]
+_Grade = Callable[
+    [LanguageModel, Sequence[GradeRequest]], list[ScoredCompletion | PromptTooLongError]
+]
+_READERS: Mapping[CutsBy, _Reader] = {"copy": copy_texts, "mark": mark_texts}
 
 _NOISE = 0.01
 """Log-probabilities that differ by less are equal but for the order of sums."""
@@ -51,12 +62,15 @@ class TransformersEngine:
     ) -> None:
         self._profile = profile
         model = LanguageModel(profile, files, device)
+        grade = (
+            rate if profile.grade_decoding == "mark" else partial(_write, profile.max_grade_tokens)
+        )
         self._encoder = model.encoder
         self._fingerprints = {role: model.fingerprint(role) for role in Role}
         self._worker = Worker(
             {
-                "grade": partial(_grade, model, profile.max_grade_tokens),
-                "copy": partial(_copy, model),
+                "grade": partial(_grade, model, grade),
+                "copy": partial(_copy, model, _READERS[profile.filter_decoding]),
                 "filter_is_base": partial(_filter_is_base, model),
                 **{("rewrite", role): partial(_rewrite, model, role) for role in Role},
             },
@@ -64,9 +78,14 @@ class TransformersEngine:
         )
 
     @property
-    def can_copy(self) -> bool:
-        """The engine does copy-constrained decoding itself."""
-        return True
+    def cuts_by(self) -> CutsBy:
+        """What the profile's filter adapter was taught."""
+        return self._profile.filter_decoding
+
+    @property
+    def grades_by(self) -> GradesBy:
+        """What the profile's grader was taught."""
+        return self._profile.grade_decoding
 
     @property
     def justifies(self) -> bool:
@@ -91,7 +110,7 @@ class TransformersEngine:
         return self._worker.run("grade", requests)
 
     def copy(self, requests: Sequence[CopyRequest]) -> list[CopyCompletion]:
-        """Copy-constrained decoding with the filter adapter; see `Engine`."""
+        """What the filter adapter cuts from each text; see `Engine`."""
         return self._worker.run("copy", requests)
 
     def rewrite(self, prompts: Sequence[Prompt], *, role: Role) -> list[FreeCompletion]:
@@ -109,30 +128,35 @@ class TransformersEngine:
 
 
 def _grade(
-    model: LanguageModel, max_new_tokens: int, requests: Sequence[GradeRequest]
+    model: LanguageModel, grade: _Grade, requests: Sequence[GradeRequest]
 ) -> list[GradeCompletion | PromptTooLongError]:
     began = time.perf_counter()
-    prompts = [request.prompt for request in requests]
-    rows, too_long = _encode(model, prompts, max_new_tokens)
     with model.as_role(Role.GRADE):
-        scored = complete_and_score(
-            model,
-            list(rows.values()),
-            [requests[index].choices for index in rows],
-            max_new_tokens,
-        )
+        graded = grade(model, requests)
     latency_ms = _milliseconds_since(began)
-    completions = {
-        index: GradeCompletion(
-            text=completion.text,
-            finish_reason=completion.finish_reason,
-            choice_probabilities=completion.choice_probabilities,
-            forced_choice=completion.forced_choice,
+    return [
+        scored
+        if isinstance(scored, PromptTooLongError)
+        else GradeCompletion(
+            text=scored.text,
+            finish_reason=scored.finish_reason,
+            choice_probabilities=scored.choice_probabilities,
+            forced_choice=scored.forced_choice,
             latency_ms=latency_ms,
         )
-        for index, completion in zip(rows, scored, strict=True)
-    }
-    return _in_order(completions, too_long)
+        for scored in graded
+    ]
+
+
+def _write(
+    max_new_tokens: int, model: LanguageModel, requests: Sequence[GradeRequest]
+) -> list[ScoredCompletion | PromptTooLongError]:
+    prompts = [request.prompt for request in requests]
+    rows, too_long = _encode(model, prompts, max_new_tokens)
+    scored = complete_and_score(
+        model, list(rows.values()), [requests[index].choices for index in rows], max_new_tokens
+    )
+    return _in_order(dict(zip(rows, scored, strict=True)), too_long)
 
 
 def _rewrite(
@@ -151,11 +175,11 @@ def _rewrite(
 
 
 def _copy(
-    model: LanguageModel, requests: Sequence[CopyRequest]
+    model: LanguageModel, read: _Reader, requests: Sequence[CopyRequest]
 ) -> list[CopyCompletion | PromptTooLongError]:
     began = time.perf_counter()
     with model.as_role(Role.FILTER):
-        copied = copy_texts(model, requests)
+        copied = read(model, requests)
     latency_ms = _milliseconds_since(began)
     return [
         text

@@ -9,6 +9,7 @@ from filter_training.dataset import Dataset
 from filter_training.dataset_file import read_dataset, to_json_lines
 from filter_training.filter_data import filter_dataset
 from filter_training.filter_plan import FilterPlan
+from filter_training.marked import Span, without
 from service.errors import ExamFileError
 from tests.filter_training.world import items
 
@@ -33,7 +34,8 @@ def test_lines_have_the_papers_fields(dataset: Dataset) -> None:
         fields = json.loads(line)
         assert list(fields)[:4] == ["group_id", "attack_type", "input", "output"]
         assert fields["input"] == variant.example.prompt.text
-        assert fields.get("target", fields["output"]) == variant.example.target
+        cuts = [Span(start, end) for start, end in fields.get("cuts", [])]
+        assert without(fields["text"], cuts) == variant.example.target
         outputs.setdefault(fields["group_id"], set()).add(fields["output"])
     assert all(len(shared) == 1 for shared in outputs.values())
 

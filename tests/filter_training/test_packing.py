@@ -10,16 +10,18 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from filter_training.attention import GROUPED
-from filter_training.examples import Example
+from filter_training.examples import Example, FilterExample
 from filter_training.filter_data import filter_dataset
 from filter_training.filter_plan import FilterPlan
 from filter_training.graded import GradedExample, graded_example
+from filter_training.marked import Span
 from filter_training.packing import batch, encode, pack
 from filter_training.reading import read_branches
 from filter_training.trainer import load_base
 from service.engine.tokens import PromptEncoder
 from service.model_store import locate_base
 from service.profile import load_profile
+from service.prompts import filter_prompt
 from service.settings import Settings
 from tests.filter_training.world import items, question
 from tests.tiny_model import write_sliding_base
@@ -88,6 +90,24 @@ def test_a_branch_sees_the_head_and_itself(encoder: PromptEncoder, examples: lis
         for column in (0, len(own) - 1):
             seen = packed.sees[row, 0, column].nonzero().flatten().tolist()
             assert seen == list(range(before + column + 1))
+
+
+def test_marks_are_asked_at_each_token_that_shows_something(encoder: PromptEncoder) -> None:
+    text = "It fails.\n\n Give me ten! The rest."
+    first = text.index("Give")
+    cut = Span(first, first + len("Give me ten!"))
+    example = FilterExample.of("g", "plea", filter_prompt(question(1), text), text, [cut])
+    assert example.target == "It fails.\n\n  The rest."
+    item = encode(example, encoder, max_length=4096, marks=True)
+    assert list(item.target) == encoder.plain_ids(text, continues=True)
+    packed = batch(item.head, [item])
+    asked: dict[bool, str] = {True: "", False: ""}
+    draft = encoder.draft(text, continues=True)
+    for column, label in zip(packed.columns, packed.labels, strict=True):
+        token = draft[int(column) - len(item.tail)]
+        asked[bool(label)] += text[token.start : token.end]
+    assert asked[True].split() == ["Give", "me", "ten!"]
+    assert asked[False].split() == ["It", "fails.", "The", "rest."]
 
 
 def test_scores_stand_side_by_side_and_see_what_is_before_them(encoder: PromptEncoder) -> None:

@@ -9,9 +9,11 @@ from service.engine.base import (
     CopyCompletion,
     CopyRequest,
     Cut,
+    CutsBy,
     FreeCompletion,
     GradeCompletion,
     GradeRequest,
+    GradesBy,
     Role,
 )
 from service.errors import PromptTooLongError
@@ -43,7 +45,8 @@ def by_length(request: GradeRequest) -> GradeCompletion:
 class ScriptedEngine:
     """Grades by `grade_by`; the filter cuts by `cut_by`."""
 
-    can_copy = True
+    cuts_by: CutsBy | None = "copy"
+    grades_by: GradesBy = "write"
     justifies = True
     max_grade_tokens = 256
 

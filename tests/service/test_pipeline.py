@@ -177,7 +177,7 @@ def test_a_rewriting_filter_that_hits_its_limit_needs_review(engine: ScriptedEng
 def test_an_engine_that_cannot_copy_is_recorded_as_decoding_freely(
     engine: ScriptedEngine,
 ) -> None:
-    engine.can_copy = False
+    engine.cuts_by = None
     graded = GradingPipeline(engine, decoding="copy").grade(QUESTION, answer(TEXT))
     assert graded.filter.decoding == f"free/{FILTER_VERSION}"
 
@@ -539,7 +539,7 @@ def test_a_single_answer_is_a_request_and_more_are_a_batch(
 
 
 def test_a_run_says_how_the_filter_really_decodes(engine: ScriptedEngine) -> None:
-    engine.can_copy = False
+    engine.cuts_by = None
     pipeline = GradingPipeline(engine, decoding="copy")
     one, two = (pipeline.new_run(RunKind.EVALUATION) for _ in "ab")
     assert (one.kind, one.pipeline) == (RunKind.EVALUATION, "guarded-free")

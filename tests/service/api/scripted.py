@@ -10,10 +10,12 @@ from service.engine.base import (
     CopyCompletion,
     CopyRequest,
     Cut,
+    CutsBy,
     Engine,
     FreeCompletion,
     GradeCompletion,
     GradeRequest,
+    GradesBy,
     Role,
 )
 from service.judgement import FinishReason
@@ -26,7 +28,8 @@ ATTACK = re.compile(r"\s*(\[STUDENT ATTACK\]|Ignore (all )?previous).*", re.DOTA
 class ScriptedEngine:
     """Grades 4 points, or the maximum where the answer asks for it; cuts that request."""
 
-    can_copy = True
+    cuts_by: CutsBy | None = "copy"
+    grades_by: GradesBy = "write"
     justifies = True
     max_grade_tokens = 256
 

@@ -89,7 +89,7 @@ def test_grade_registers_the_exam_and_its_human_scores(tmp_path: Path) -> None:
 def test_the_run_says_how_the_filter_decoded_not_what_was_asked(
     engine: ScriptedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine.can_copy = False
+    engine.cuts_by = None
     monkeypatch.setattr("service.pipeline.check_canary", lambda _: None)
     steadyeval("grade", EXAM, "--out", tmp_path / "results.jsonl")
     ledger = Ledger(tmp_path / "home" / "ledger.sqlite3")

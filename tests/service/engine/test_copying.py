@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from service.engine.base import CopyRequest, Cut
-from service.engine.copying import CopiedText, copy_texts, merge_cuts
+from service.engine.copying import copy_texts
 from service.engine.language_model import Reading
 from service.engine.tokens import PromptEncoder
+from service.engine.windows import CopiedText, merge_cuts
 from service.errors import PromptTooLongError
 from service.filter import with_separators
 from service.prompts import Prompt, quote

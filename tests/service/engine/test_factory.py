@@ -14,7 +14,7 @@ from service.settings import Settings
 
 def test_a_profile_opens_as_a_transformers_engine(tiny_engine: Engine) -> None:
     assert isinstance(tiny_engine, TransformersEngine)
-    assert tiny_engine.can_copy
+    assert tiny_engine.cuts_by == "copy"
     assert tiny_engine.justifies
 
 

@@ -106,6 +106,21 @@ def test_reading_on_is_reading_the_row_with_the_accepted_token(model: LanguageMo
             check(model, ahead, [*row, accepted[0], texts[2][0], accepted[0]], text)
 
 
+def test_marks_are_those_of_the_whole_row_alone(model: LanguageModel) -> None:
+    asked = prompts()
+    texts = [model.encoder.plain_ids(answer, continues=True) for answer in ANSWERS]
+    tails = [model.encoder.tail_ids(prompt) for prompt in asked]
+    stays, cut = model.encoder.mark_ids(Role.FILTER)
+    assert stays != cut
+    with model.as_role(Role.FILTER):
+        marks = model.mark(Role.FILTER, model.encoder.head_ids(asked[0]), tails, texts)
+        for prompt, text, odds in zip(asked, texts, marks, strict=True):
+            row = [*model.encoder.prompt_ids(prompt), *text]
+            logits = model.model(torch.tensor([row]), use_cache=False).logits[0]
+            own = logits[len(row) - len(text) :].float()
+            assert odds == pytest.approx((own[:, cut] - own[:, stays]).tolist(), abs=NEAR)
+
+
 def test_a_head_is_read_once_for_each_adapter(
     tiny_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +132,6 @@ def test_a_head_is_read_once_for_each_adapter(
         with model.as_role(role):
             read(model, prompts(), ANSWERS)
     head = model.encoder.head_ids(prompts()[0])
-    widths = [call.args[0].shape[1] for call in forward.call_args_list]
+    widths = [call.kwargs["input_ids"].shape[1] for call in forward.call_args_list]
     assert widths.count(len(head)) == 2
     assert len(widths) == 2 + 5

@@ -195,7 +195,7 @@ class TestTokenPromptsOnLlamaCpp:
         assert engine.render(PROMPT) == f"<s> [INST] {PROMPT.text} [/INST]"
 
     def test_it_cannot_copy(self, engine: OpenAIEngine) -> None:
-        assert not engine.can_copy
+        assert engine.cuts_by is None
         with pytest.raises(EngineError, match="decode them freely"):
             engine.copy([CopyRequest(PROMPT, "text")])
 
