@@ -51,8 +51,9 @@ lint: $(READY) ## Check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: ## Say what is measured, and how
-	@cat benchmarks/README.md
+bench: $(READY) ## Measure speed and memory (benchmarks/README.md has the options)
+	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
+		$(if $(PROFILE),--profile $(PROFILE)) $(if $(EXAMS),--exams $(EXAMS))
 
 clean: ## Remove .venv and what the demo and the tools left
 	rm -rf $(VENV) $(HOME_OF_DEMO) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

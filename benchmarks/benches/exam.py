@@ -1,0 +1,99 @@
+"""Grading an exam beside the procedure of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+
+from benchmarks.bench import Measured
+from benchmarks.measure import Seconds, race
+from benchmarks.peer import PaperPipeline
+from benchmarks.plan import Plan
+from benchmarks.results import Row, faster
+from benchmarks.subject import Subject, open_subject
+from benchmarks.texts import Course, Text, course, one_in_five, portions, read_items
+from service.records import RunKind
+
+TITLE = "grading an exam, three Judgements an answer"
+ABOUT = """\
+An exam in which the paper's attacks stand in one answer of five. Ours grades it as
+`steadyeval grade` does, ledger included, from a newly loaded model that has seen none of the
+questions. The peer is the paper's procedure with the same weights: for each answer three calls of
+greedy `generate`, one after the other. Scores: the grader of the profile, the peer writes
+`Answer: N`. Justifications: the bare base grades and writes at most 64 tokens; ours ends a text
+with its `Answer:` line, the peer with the turn."""
+
+_COURSE = "ML_nn"
+_JUSTIFICATION_TOKENS = 64
+_ASKED = 8.0
+
+
+def run(plan: Plan) -> Measured:
+    """Measure scores and justifications."""
+    items = read_items(plan.exams, _COURSE)
+    if items is None:
+        return Measured((), (f"there is no {_COURSE}.jsonl in the folder of exams",))
+    sizes = plan.sizes
+    drawn = course(_COURSE, items, one_in_five, sample=sizes.sample, whole=sizes.whole)
+    with open_subject(plan) as subject:
+        rows = [
+            *_scores(subject, drawn, sizes.rounds),
+            *_justifications(subject.justifying(_JUSTIFICATION_TOKENS), drawn, sizes.rounds),
+        ]
+        return Measured(tuple(rows), model=str(subject))
+
+
+def _scores(subject: Subject, drawn: Course, rounds: int) -> Iterator[Row]:
+    peer = PaperPipeline(subject.language_model())
+    yield from _compare("scores", subject, drawn, lambda: peer.grade(drawn.sample), rounds)
+
+
+def _justifications(subject: Subject, drawn: Course, rounds: int) -> Iterator[Row]:
+    peer = PaperPipeline(subject.language_model())
+    yield from _compare(
+        "justifications",
+        subject,
+        drawn,
+        lambda: peer.justify(drawn.sample, _JUSTIFICATION_TOKENS),
+        rounds,
+    )
+
+
+def _compare(
+    label: str, subject: Subject, drawn: Course, theirs: Callable[[], None], rounds: int
+) -> Iterator[Row]:
+    repeats = race(
+        {
+            "sample": lambda: _ours(subject, drawn.sample),
+            "whole": lambda: _ours(subject, drawn.whole),
+            "peer": lambda: _timed(theirs),
+        },
+        rounds,
+    )
+    counts = {name: len(drawn.sample) for name in repeats} | {"whole": len(drawn.whole)}
+    times = {
+        name: tuple(each.seconds * 1000 / counts[name] for each in runs)
+        for name, runs in repeats.items()
+    }
+    case = f"{drawn.name}, {label}"
+    for name in ("sample", "whole"):
+        ratio = faster(times[name], times["peer"], "the paper's procedure", _ASKED)
+        what = f"SteadyEval, {counts[name]} answers"
+        yield Row(case=case, what=what, unit="ms/answer", samples=times[name], ratios=(ratio,))
+    what = f"three calls of `generate`, {counts['peer']} answers"
+    yield Row(case=case, what=what, unit="ms/answer", samples=times["peer"])
+
+
+def _ours(subject: Subject, texts: Sequence[Text]) -> Seconds:
+    with subject.pipeline() as pipeline:
+        run = pipeline.new_run(RunKind.BATCH)
+        began = perf_counter()
+        for portion in portions(texts):
+            pipeline.grade_many([(text.question, text.answer) for text in portion], run=run)
+        return Seconds(perf_counter() - began)
+
+
+def _timed(function: Callable[[], None]) -> Seconds:
+    began = perf_counter()
+    function()
+    return Seconds(perf_counter() - began)

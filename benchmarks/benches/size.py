@@ -1,0 +1,87 @@
+"""What an answer of an exam costs, however large the exam is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+from benchmarks.bench import Measured
+from benchmarks.measure import in_new_process, peak_bytes, race
+from benchmarks.plan import Plan
+from benchmarks.results import Asked, Ratio, Row
+from benchmarks.subject import Subject, tiny_subject
+from benchmarks.synthetic import QUESTIONS, answers
+from benchmarks.texts import Text, portions
+from service.pipeline import GradingPipeline
+from service.records import RunKind
+
+TITLE = "cost against the size of an exam"
+ABOUT = """\
+Exams of made-up answers, all different, to ten questions, graded as `steadyeval grade` does with
+the ledger, on a tiny random model so that everything else shows. Each exam has a process of its
+own, in which one answer to each question has been graded before; memory is the most that the
+process had resident."""
+
+_ASKED = Asked(kind="at most", limit=1.1)
+
+
+@dataclass(frozen=True)
+class _Cost:
+    seconds: float
+    bytes: int
+
+
+def run(plan: Plan) -> Measured:
+    """Measure every size."""
+    sizes = plan.sizes.exam_sizes
+    with tiny_subject() as subject:
+        repeats = race(
+            {str(size): partial(in_new_process, _grade, subject, size) for size in sizes},
+            plan.sizes.rounds,
+        )
+        model = str(subject)
+    times = {
+        size: tuple(each.seconds * 1000 / size for each in repeats[str(size)]) for size in sizes
+    }
+    peaks = {size: tuple(each.bytes / 2**20 for each in repeats[str(size)]) for size in sizes}
+    rows = [
+        *_rows("time", "ms/answer", times),
+        *_rows("peak memory", "MiB", peaks),
+    ]
+    return Measured(tuple(rows), model=model)
+
+
+def _rows(what: str, unit: str, samples: dict[int, tuple[float, ...]]) -> list[Row]:
+    rows = [
+        Row(case=f"{size:,} answers", what=what, unit=unit, samples=found)
+        for size, found in samples.items()
+    ]
+    return [
+        row.model_copy(update={"ratios": tuple(_ratio(row, smaller) for smaller in rows[:place])})
+        for place, row in enumerate(rows)
+    ]
+
+
+def _ratio(row: Row, smaller: Row) -> Ratio:
+    words = f"{{}} × that of {smaller.case}"
+    return Ratio(words=words, value=row.median / smaller.median, asked=_ASKED)
+
+
+def _grade(subject: Subject, size: int) -> _Cost:
+    texts = [
+        Text(item.question, item.answer, item.answer.text)
+        for item in answers(QUESTIONS + size, exam_id="synthetic")
+    ]
+    with subject.pipeline() as pipeline:
+        _grade_in_portions(pipeline, texts[:QUESTIONS])
+        began = perf_counter()
+        _grade_in_portions(pipeline, texts[QUESTIONS:])
+        return _Cost(perf_counter() - began, peak_bytes())
+
+
+def _grade_in_portions(pipeline: GradingPipeline, texts: Sequence[Text]) -> None:
+    run = pipeline.new_run(RunKind.BATCH)
+    for portion in portions(texts):
+        pipeline.grade_many([(text.question, text.answer) for text in portion], run=run)
