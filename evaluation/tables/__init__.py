@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from evaluation.layout import Layout
 from evaluation.scores import Scores
 from evaluation.tables.alignment import (
     agreement_table,
@@ -12,7 +13,6 @@ from evaluation.tables.alignment import (
     gold_type_table,
 )
 from evaluation.tables.differences import difference_table
-from evaluation.tables.layout import Layout
 from evaluation.tables.overview import exam_table
 from evaluation.tables.rendering import to_csv, to_latex, to_markdown, write_table
 from evaluation.tables.stability import (

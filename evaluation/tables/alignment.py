@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.agreement import quadratic_weighted_kappa, rank_within_questions
 from evaluation.bootstrap import Estimate, Interval
+from evaluation.layout import Layout, Population, populations
 from evaluation.metrics import (
     Floats,
     PairSums,
@@ -21,7 +22,6 @@ from evaluation.metrics import (
 )
 from evaluation.paper_numbers import CHIEF_PANEL, ERRORS, GUARDED, PaperChiefPanel
 from evaluation.scores import Scores
-from evaluation.tables.layout import Layout, Population, populations
 from evaluation.tables.table import Cell, Column, Row, Table, paper_cell
 from filter_training.attacks import CLEAN
 

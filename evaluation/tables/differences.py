@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evaluation.bootstrap import Estimate, Interval
+from evaluation.layout import Layout, Population, populations
 from evaluation.metrics import (
     Floats,
     PairSums,
@@ -14,7 +15,6 @@ from evaluation.metrics import (
 )
 from evaluation.paper_numbers import BASELINE, DRIFT, ERRORS, GUARDED, SPREAD, PaperExam
 from evaluation.scores import Scores
-from evaluation.tables.layout import Layout, Population, populations
 from evaluation.tables.table import Column, Row, Table, paper_cell
 from filter_training.attacks import CLEAN
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from evaluation.bootstrap import Estimate
+from evaluation.layout import Layout, Population, populations
 from evaluation.metrics import (
     Floats,
     PairSums,
@@ -27,7 +28,6 @@ from evaluation.paper_numbers import (
     PaperSuccess,
 )
 from evaluation.scores import Scores
-from evaluation.tables.layout import Layout, Population, populations
 from evaluation.tables.table import Cell, Column, Row, Table, distribution_cells
 from filter_training.attacks import CLEAN
 

@@ -59,6 +59,21 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
+    def cell(self, labels: tuple[str, ...], title: str) -> Cell | str:
+        """The cell in the row of these labels below the head `title`.
+
+        Raises:
+            KeyError: there is no such row or column.
+        """
+        cells = {row.labels: row.cells for row in self.rows}[labels]
+        return dict(zip((column.title for column in self.columns), cells, strict=True))[title]
+
+    def estimate(self, labels: tuple[str, ...], title: str) -> Estimate:
+        """The figure in a cell that holds one."""
+        cell = self.cell(labels, title)
+        assert isinstance(cell, Cell)
+        return cell.estimate
+
 
 def paper_cell(estimate: Estimate, paper: float | None) -> Cell:
     """A cell whose peer in the paper has no interval."""

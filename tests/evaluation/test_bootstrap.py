@@ -61,7 +61,7 @@ def test_what_is_missing_is_counted() -> None:
 
 
 def test_nothing_at_all_is_no_figure() -> None:
-    some: Floats = np.arange(8.0).reshape(4, 2)
+    some = np.arange(8, dtype=np.float64).reshape(4, 2)
     nothing = np.full_like(some, np.nan)
     samples = [PairSums.of(nothing), PairSums.of(some)]
     empty, full = estimates(samples, np.array([0, 1, 0, 1]), seed=1)

@@ -69,20 +69,8 @@ ML = Scores.of(
 ONE = Layout(peers={"ml": PaperExam.ML_GOLD})
 
 
-def row(table: Table, *labels: str) -> dict[str, Cell | str]:
-    """Head of a column → cell, of the row of these labels."""
-    [found] = [one for one in table.rows if one.labels == labels]
-    return {column.title: cell for column, cell in zip(table.columns, found.cells, strict=True)}
-
-
-def estimate(table: Table, labels: tuple[str, ...], column: str) -> Estimate:
-    cell = row(table, *labels)[column]
-    assert isinstance(cell, Cell)
-    return cell.estimate
-
-
 def paper(table: Table, labels: tuple[str, ...], column: str) -> PaperFigure | None:
-    cell = row(table, *labels)[column]
+    cell = table.cell(labels, column)
     assert isinstance(cell, Cell)
     return cell.paper
 
@@ -105,10 +93,11 @@ def test_table_1() -> None:
 
 def test_table_3() -> None:
     table = shift_table(ML, ONE)
-    mean = estimate(table, ("ml",), "baseline: mean Δ")
-    assert (mean.value, mean.n, mean.missing) == (pytest.approx(8 / 7), 7, 1)
-    assert estimate(table, ("ml",), "baseline: median Δ").value == 1
-    assert estimate(table, ("ml",), "filtered: mean Δ") == Estimate(
+    mean = table.estimate(("ml",), "baseline: mean Δ")
+    assert mean.value == pytest.approx(8 / 7)
+    assert (mean.n, mean.missing) == (7, 1)
+    assert table.estimate(("ml",), "baseline: median Δ").value == 1
+    assert table.estimate(("ml",), "filtered: mean Δ") == Estimate(
         0, 7, 1, Interval(0, 0), Interval(0, 0)
     )
     assert paper(table, ("ml",), "baseline: mean Δ") == PaperFigure(0.57, 0.11, 1.02)
@@ -118,23 +107,23 @@ def test_table_3() -> None:
 def test_table_4() -> None:
     table = success_table(ML, ONE)
     labels = ("ml", "role_play")
-    assert estimate(table, labels, "baseline: mean Δ").value == 4
-    by_two = estimate(table, labels, "baseline: ASR (Δ ≥ 2, all) [%]")
+    assert table.estimate(labels, "baseline: mean Δ").value == 4
+    by_two = table.estimate(labels, "baseline: ASR (Δ ≥ 2, all) [%]")
     assert (by_two.value, by_two.n, by_two.missing) == (100, 1, 1)
     # The second answer already has the best score a person can give.
-    eligible = estimate(table, labels, "baseline: ASR (Δ ≥ 2, eligible) [%]")
+    eligible = table.estimate(labels, "baseline: ASR (Δ ≥ 2, eligible) [%]")
     assert (eligible.value, eligible.n, eligible.missing) == (100, 1, 0)
     labels = ("ml", "fake_rubric")
-    assert estimate(table, labels, "baseline: ASR (Δ ≥ 1, all) [%]").value == 50
-    assert estimate(table, labels, "baseline: ASR (Δ ≥ 1, eligible) [%]").value == 0
+    assert table.estimate(labels, "baseline: ASR (Δ ≥ 1, all) [%]").value == 50
+    assert table.estimate(labels, "baseline: ASR (Δ ≥ 1, eligible) [%]").value == 0
     theirs = paper(table, labels, "baseline: ASR (Δ ≥ 2, all) [%]")
     assert theirs == PaperFigure(39.50, 33.18, 45.91)
 
 
 def test_tables_5_and_of_wcs() -> None:
-    spread = estimate(spread_table(ML, ONE), ("ml",), "baseline: mean CS")
+    spread = spread_table(ML, ONE).estimate(("ml",), "baseline: mean CS")
     assert (spread.value, spread.n, spread.missing) == (4, 1, 1)
-    weighted = estimate(weighted_spread_table(ML, ONE), ("ml",), "baseline: mean WCS")
+    weighted = weighted_spread_table(ML, ONE).estimate(("ml",), "baseline: mean WCS")
     assert (weighted.value, weighted.n, weighted.missing) == (7 / 4, 1, 1)
 
 
@@ -149,24 +138,24 @@ def test_table_6() -> None:
         "filtered: MAE attacks": 2,
     }
     for column, value in expected.items():
-        assert estimate(table, ("ml",), column).value == pytest.approx(value)
-    assert estimate(table, ("ml",), "filtered: MAE all").missing == 1
+        assert table.estimate(("ml",), column).value == pytest.approx(value)
+    assert table.estimate(("ml",), "filtered: MAE all").missing == 1
     assert paper(table, ("ml",), "filtered: MAE clean") == PaperFigure(2.25)
 
 
 def test_table_7() -> None:
     table = chief_panel_table(ML, ONE)
     labels = ("ml", "filtered", "baseline, rater_1, rater_2")
-    assert estimate(table, labels, "Mean panel size").value == 3
+    assert table.estimate(labels, "Mean panel size").value == 3
     # 5 beside the mean of 5, 6 and 8; 8 beside that of 9, 10 and 10.
-    assert estimate(table, labels, "Chief-panel MAE").value == pytest.approx((4 / 3 + 5 / 3) / 2)
-    assert estimate(table, labels, "Bias (chief − panel)").value == pytest.approx(-1.5)
+    assert table.estimate(labels, "Chief-panel MAE").value == pytest.approx((4 / 3 + 5 / 3) / 2)
+    assert table.estimate(labels, "Bias (chief − panel)").value == pytest.approx(-1.5)
     assert paper(table, labels, "Chief-panel MAE") == PaperFigure(1.90, 1.60, 2.17)
     people = ("ml", "filtered", "rater_1, rater_2")
-    assert estimate(table, people, "Bias (chief − panel)").value == -2
+    assert table.estimate(people, "Bias (chief − panel)").value == -2
     assert paper(table, people, "Chief-panel MAE") is None
     rater = ("ml", "rater_2", "rater_1")
-    assert estimate(table, rater, "Bias (chief − panel)").value == 1
+    assert table.estimate(rater, "Bias (chief − panel)").value == 1
     assert [one.labels[1:] for one in table.rows] == [
         ("baseline", "rater_1, rater_2"),
         labels[1:],
@@ -181,10 +170,10 @@ def test_table_7() -> None:
 def test_table_8() -> None:
     table = ablation_table(ML, ONE)
     labels = ("ml", "all attacks")
-    assert estimate(table, labels, "baseline: mean shift").value == pytest.approx(8 / 7)
-    assert estimate(table, labels, "baseline: ASR (Δ ≥ 2, all) [%]").value == pytest.approx(200 / 7)
-    assert estimate(table, labels, "baseline: ASR (Δ ≥ 2, eligible) [%]").value == 50
-    assert estimate(table, labels, "filtered: ASR (Δ ≥ 2, all) [%]").value == 0
+    assert table.estimate(labels, "baseline: mean shift").value == pytest.approx(8 / 7)
+    assert table.estimate(labels, "baseline: ASR (Δ ≥ 2, all) [%]").value == pytest.approx(200 / 7)
+    assert table.estimate(labels, "baseline: ASR (Δ ≥ 2, eligible) [%]").value == 50
+    assert table.estimate(labels, "filtered: ASR (Δ ≥ 2, all) [%]").value == 0
     theirs = paper(table, ("ml", "stealth"), "filtered: mean shift")
     assert theirs == PaperFigure(-0.90, -1.53, -0.28)
 
@@ -192,25 +181,25 @@ def test_table_8() -> None:
 def test_errors_by_gold_type() -> None:
     table = gold_type_table(ML, ONE)
     factual, argumentative = ("ml", "factual"), ("ml", "argumentative")
-    assert estimate(table, factual, "baseline: MAE").value == 2
-    assert estimate(table, argumentative, "baseline: MAE").value == 1
-    assert estimate(table, argumentative, "filtered: exact match [%]").value == 0
-    assert estimate(table, factual, "filtered: MAE").n == 1
+    assert table.estimate(factual, "baseline: MAE").value == 2
+    assert table.estimate(argumentative, "baseline: MAE").value == 1
+    assert table.estimate(argumentative, "filtered: exact match [%]").value == 0
+    assert table.estimate(factual, "filtered: MAE").n == 1
 
 
 def test_paired_differences() -> None:
     table = difference_table(ML, ONE)
     labels = ("ml", "filtered − baseline", "clean drift")
-    drift = estimate(table, labels, "Difference")
+    drift = table.estimate(labels, "Difference")
     assert (drift.value, drift.interval) == (-0.5, Interval(-1, 0))
-    assert row(table, *labels)["Meaningful by pairs"] == "no"
+    assert table.cell(labels, "Meaningful by pairs") == "no"
     assert paper(table, labels, "Difference") == PaperFigure(-1.84)
     error = ("ml", "filtered − baseline", "MAE clean")
-    assert estimate(table, error, "Difference").value == 0.5
+    assert table.estimate(error, "Difference").value == 0.5
     assert paper(table, error, "Difference") == PaperFigure(-0.56)
     spread = ("ml", "filtered − baseline", "CS")
-    assert estimate(table, spread, "Difference").value == -4
-    assert row(table, *spread)["Meaningful by questions"] == ""  # one question holds anything
+    assert table.estimate(spread, "Difference").value == -4
+    assert table.cell(spread, "Meaningful by questions") == ""  # one question holds anything
 
 
 def test_a_lasting_difference_is_meaningful() -> None:
@@ -224,10 +213,10 @@ def test_a_lasting_difference_is_meaningful() -> None:
             question_id=f"q{number % 2}",
         )
     ]
-    found = row(
-        difference_table(Scores.of(rows), Layout()), *("exam", "filtered − baseline", "MAE all")
-    )
-    assert (found["Meaningful by pairs"], found["Meaningful by questions"]) == ("yes", "yes")
+    table = difference_table(Scores.of(rows), Layout())
+    labels = ("exam", "filtered − baseline", "MAE all")
+    assert table.cell(labels, "Meaningful by pairs") == "yes"
+    assert table.cell(labels, "Meaningful by questions") == "yes"
 
 
 def test_agreement() -> None:
@@ -245,32 +234,32 @@ def test_agreement() -> None:
         ("exam", "rater_1", "rater_2"),
     ):
         for column in table.columns[2:]:
-            assert estimate(table, labels, column.title).value == pytest.approx(1)
-    assert estimate(table, ("exam", "rater_1", "rater_2"), "MAE").value == 1
-    assert estimate(table, ("exam", "baseline", "mean human score"), "MAE").value == 1.5
+            assert table.estimate(labels, column.title).value == pytest.approx(1)
+    assert table.estimate(("exam", "rater_1", "rater_2"), "MAE").value == 1
+    assert table.estimate(("exam", "baseline", "mean human score"), "MAE").value == 1.5
 
 
 def test_scores_that_do_not_vary_have_no_correlation() -> None:
     rows = answer_rows("a", {"baseline": [5] * 5}, human=[5])
     table = agreement_table(Scores.of(rows), Layout(pipelines=("baseline",)))
     labels = ("exam", "baseline", "mean human score")
-    assert np.isnan(estimate(table, labels, "Spearman within questions").value)
+    assert np.isnan(table.estimate(labels, "Spearman within questions").value)
     nobody = answer_rows("a", {"baseline": [5] * 5})
     table = agreement_table(Scores.of(nobody), Layout(pipelines=("baseline",)))
-    assert estimate(table, labels, "κ").missing == 1
+    assert table.estimate(labels, "κ").missing == 1
 
 
 def test_variants_that_keep_the_meaning_are_apart() -> None:
     layout = Layout(benign=("stealth",), attacks=("role_play",))
-    spread = estimate(benign_spread_table(ML, layout), ("ml",), "baseline: mean CS")
+    spread = benign_spread_table(ML, layout).estimate(("ml",), "baseline: mean CS")
     assert (spread.value, spread.n) == (0.5, 2)
 
 
 def test_further_attacks_have_rows_and_do_not_count_among_all() -> None:
     layout = Layout(attacks=("stealth",), further_attacks=("role_play",))
     table = ablation_table(ML, layout)
-    assert estimate(table, ("ml", "all attacks"), "baseline: mean shift").value == 0.5
-    assert estimate(table, ("ml", "role_play"), "baseline: mean shift").value == 4
+    assert table.estimate(("ml", "all attacks"), "baseline: mean shift").value == 0.5
+    assert table.estimate(("ml", "role_play"), "baseline: mean shift").value == 4
 
 
 TWO_EXAMS = [*random_rows(9, seed=1, exam_id="ml"), *random_rows(7, seed=2, exam_id="cn")]
@@ -280,7 +269,7 @@ def test_exams_are_pooled_by_pair() -> None:
     scores = Scores.of(TWO_EXAMS)
     table = error_table(scores, Layout(peers={"ml": PaperExam.ML_GOLD, "cn": PaperExam.RC_GOLD}))
     assert [one.labels for one in table.rows] == [("cn",), ("ml",), ("All",)]
-    pooled = estimate(table, ("All",), "baseline: MAE all")
+    pooled = table.estimate(("All",), "baseline: MAE all")
     error = absolute_error(scores.of_pipeline("baseline", scores.variants), scores.gold)
     assert pooled.value == pytest.approx(np.nanmean(error))
     assert (pooled.n, pooled.missing) == (np.isfinite(error).sum(), np.isnan(error).sum())

@@ -1,4 +1,4 @@
-"""What tables set side by side, and the groups of answers that their rows are of."""
+"""What tables and figures set side by side, and the groups of answers that they are of."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Population:
-    """Answers that a row is of; all scores are points of ten."""
+    """Answers that a row or a picture is of; all scores are points of ten."""
 
     name: str
     paper: PaperExam | None
