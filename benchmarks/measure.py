@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from time import perf_counter
 from typing import ParamSpec, Protocol, TypeVar
 
 _LONG_SECONDS = 60.0
@@ -33,6 +34,18 @@ class Seconds:
     """A repeat of which nothing but its time is of interest."""
 
     seconds: float
+
+
+def timed(function: Callable[[], object]) -> Seconds:
+    """How long one call takes."""
+    began = perf_counter()
+    function()
+    return Seconds(perf_counter() - began)
+
+
+def milliseconds(repeats: Sequence[Timed], answers: int) -> tuple[float, ...]:
+    """What each of so many answers took in each repeat."""
+    return tuple(each.seconds * 1000 / answers for each in repeats)
 
 
 def race(contenders: Mapping[str, Callable[[], _Timed]], rounds: int) -> dict[str, list[_Timed]]:

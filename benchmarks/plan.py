@@ -32,14 +32,14 @@ class Sizes:
 FULL = Sizes(
     rounds=5,
     sample=40,
-    whole=600,
+    whole=300,
     requests=MappingProxyType({1: 400, 8: 800, 64: 1920}),
     exam_sizes=(100, 1_000, 10_000),
     judgements=100_000,
 )
 QUICK = Sizes(
     rounds=2,
-    sample=3,
+    sample=4,
     whole=6,
     requests=MappingProxyType({1: 4, 8: 16, 64: 64}),
     exam_sizes=(10, 20, 40),

@@ -8,8 +8,11 @@ from pathlib import Path
 from random import Random
 
 from filter_training.attacks import CLEAN, PAPER_ATTACKS, attacked
-from filter_training.sampling import by_question, stratified
+from filter_training.sampling import stratified
 from service.exam import UNLABELLED, Answer, ExamItem, Question
+from service.exam_file import read_exam
+from service.pipeline import GradingPipeline
+from service.records import RunKind
 
 _SEED = 1
 _PORTION = 64
@@ -29,16 +32,14 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Course:
-    """Answers of one exam file, evenly drawn over its questions.
+class Drawn:
+    """Answers of an exam, evenly drawn over its questions.
 
     Attributes:
-        name: of the file.
         sample: those that slow peers are given too.
         whole: all that are measured.
     """
 
-    name: str
     sample: tuple[Text, ...]
     whole: tuple[Text, ...]
 
@@ -60,8 +61,6 @@ def one_in_five(number: int) -> str:
 
 def read_items(exams: Path, name: str) -> list[ExamItem] | None:
     """The answers of an exam file that say something; None where there is no such file."""
-    from service.exam_file import read_exam
-
     file = exams / f"{name}.jsonl"
     if not file.exists():
         return None
@@ -72,30 +71,41 @@ def read_items(exams: Path, name: str) -> list[ExamItem] | None:
     ]
 
 
-def course(
-    name: str, items: Sequence[ExamItem], choose: ChooseAttack, *, sample: int, whole: int
-) -> Course:
-    """A sample and the whole of an exam; the first is a part of the second.
+def draw(items: Sequence[ExamItem], choose: ChooseAttack, *, sample: int, whole: int) -> Drawn:
+    """The same answers at every call.
 
     Args:
-        name: of the exam.
-        items: its answers.
+        items: the answers of an exam.
         choose: which of them are attacked, and how.
-        sample: answers of the sample.
+        sample: answers of the sample, which is the beginning of the whole.
         whole: most answers of the whole.
     """
     drawn = stratified(items, whole, Random(_SEED))
     texts = tuple(_handed_in(item, choose(number)) for number, item in enumerate(drawn))
-    return Course(name, texts[:sample], texts)
+    return Drawn(texts[:sample], texts)
 
 
 def portions(texts: Sequence[Text]) -> Iterator[list[Text]]:
     """The texts as `steadyeval grade` takes those of an exam: one question's together."""
-    items = [ExamItem(text.question, text.answer) for text in texts]
-    at = {id(item.answer): text for item, text in zip(items, texts, strict=True)}
-    for group in by_question(items).values():
+    groups: dict[Question, list[Text]] = {}
+    for text in texts:
+        groups.setdefault(text.question, []).append(text)
+    for group in groups.values():
         for start in range(0, len(group), _PORTION):
-            yield [at[id(item.answer)] for item in group[start : start + _PORTION]]
+            yield group[start : start + _PORTION]
+
+
+def grade(pipeline: GradingPipeline, texts: Sequence[Text]) -> None:
+    """Grade the texts as one run, as `steadyeval grade` does."""
+    run = pipeline.new_run(RunKind.BATCH)
+    for portion in portions(texts):
+        pipeline.grade_many([(text.question, text.answer) for text in portion], run=run)
+
+
+def clean(pipeline: GradingPipeline, texts: Sequence[Text]) -> None:
+    """Filter the texts, as `steadyeval filter` does."""
+    for portion in portions(texts):
+        pipeline.clean_many([(text.question, text.answer.text) for text in portion])
 
 
 def _handed_in(item: ExamItem, attack_type: str) -> Text:

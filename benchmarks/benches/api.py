@@ -107,14 +107,11 @@ def _contenders(
 def _beside(
     port: int, items: Sequence[ExamItem], grade_directly: Callable[[ExamItem], float]
 ) -> _Round:
-    """In turns, so that whatever slows the machine slows both."""
     began = perf_counter()
     client = Client(port)
-    requests, direct = [], []
-    for item in items:
-        requests.append(client.grade(grade_body(item)))
-        direct.append(grade_directly(item))
+    requests = [client.grade(grade_body(item)) for item in items]
     client.close()
+    direct = [grade_directly(item) for item in items]
     return _Round(perf_counter() - began, requests, direct)
 
 

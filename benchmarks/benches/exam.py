@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from time import perf_counter
 
 from benchmarks.bench import Measured
-from benchmarks.measure import Seconds, race
+from benchmarks.measure import Seconds, milliseconds, race, timed
 from benchmarks.peer import PaperPipeline
 from benchmarks.plan import Plan
 from benchmarks.results import Row, faster
 from benchmarks.subject import Subject, open_subject
-from benchmarks.texts import Course, Text, course, one_in_five, portions, read_items
-from service.records import RunKind
+from benchmarks.texts import Drawn, Text, draw, grade, one_in_five, read_items
 
 TITLE = "grading an exam, three Judgements an answer"
 ABOUT = """\
@@ -34,7 +32,7 @@ def run(plan: Plan) -> Measured:
     if items is None:
         return Measured((), (f"there is no {_COURSE}.jsonl in the folder of exams",))
     sizes = plan.sizes
-    drawn = course(_COURSE, items, one_in_five, sample=sizes.sample, whole=sizes.whole)
+    drawn = draw(items, one_in_five, sample=sizes.sample, whole=sizes.whole)
     with open_subject(plan) as subject:
         rows = [
             *_scores(subject, drawn, sizes.rounds),
@@ -43,12 +41,12 @@ def run(plan: Plan) -> Measured:
         return Measured(tuple(rows), model=str(subject))
 
 
-def _scores(subject: Subject, drawn: Course, rounds: int) -> Iterator[Row]:
+def _scores(subject: Subject, drawn: Drawn, rounds: int) -> Iterator[Row]:
     peer = PaperPipeline(subject.language_model())
     yield from _compare("scores", subject, drawn, lambda: peer.grade(drawn.sample), rounds)
 
 
-def _justifications(subject: Subject, drawn: Course, rounds: int) -> Iterator[Row]:
+def _justifications(subject: Subject, drawn: Drawn, rounds: int) -> Iterator[Row]:
     peer = PaperPipeline(subject.language_model())
     yield from _compare(
         "justifications",
@@ -60,40 +58,27 @@ def _justifications(subject: Subject, drawn: Course, rounds: int) -> Iterator[Ro
 
 
 def _compare(
-    label: str, subject: Subject, drawn: Course, theirs: Callable[[], None], rounds: int
+    label: str, subject: Subject, drawn: Drawn, theirs: Callable[[], None], rounds: int
 ) -> Iterator[Row]:
     repeats = race(
         {
             "sample": lambda: _ours(subject, drawn.sample),
             "whole": lambda: _ours(subject, drawn.whole),
-            "peer": lambda: _timed(theirs),
+            "peer": lambda: timed(theirs),
         },
         rounds,
     )
-    counts = {name: len(drawn.sample) for name in repeats} | {"whole": len(drawn.whole)}
-    times = {
-        name: tuple(each.seconds * 1000 / counts[name] for each in runs)
-        for name, runs in repeats.items()
-    }
-    case = f"{drawn.name}, {label}"
-    for name in ("sample", "whole"):
-        ratio = faster(times[name], times["peer"], "the paper's procedure", _ASKED)
-        what = f"SteadyEval, {counts[name]} answers"
-        yield Row(case=case, what=what, unit="ms/answer", samples=times[name], ratios=(ratio,))
-    what = f"three calls of `generate`, {counts['peer']} answers"
-    yield Row(case=case, what=what, unit="ms/answer", samples=times["peer"])
+    peer = milliseconds(repeats["peer"], len(drawn.sample))
+    case = f"{_COURSE}, {label}"
+    for name, texts in (("sample", drawn.sample), ("whole", drawn.whole)):
+        times = milliseconds(repeats[name], len(texts))
+        ratio = faster(times, peer, "the paper's procedure", _ASKED)
+        what = f"SteadyEval, {len(texts)} answers"
+        yield Row(case=case, what=what, unit="ms/answer", samples=times, ratios=(ratio,))
+    what = f"three calls of `generate`, {len(drawn.sample)} answers"
+    yield Row(case=case, what=what, unit="ms/answer", samples=peer)
 
 
 def _ours(subject: Subject, texts: Sequence[Text]) -> Seconds:
     with subject.pipeline() as pipeline:
-        run = pipeline.new_run(RunKind.BATCH)
-        began = perf_counter()
-        for portion in portions(texts):
-            pipeline.grade_many([(text.question, text.answer) for text in portion], run=run)
-        return Seconds(perf_counter() - began)
-
-
-def _timed(function: Callable[[], None]) -> Seconds:
-    began = perf_counter()
-    function()
-    return Seconds(perf_counter() - began)
+        return timed(lambda: grade(pipeline, texts))

@@ -6,17 +6,14 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 
 from benchmarks.bench import Measured
-from benchmarks.measure import in_new_process, peak_bytes, race
+from benchmarks.measure import in_new_process, peak_bytes, race, timed
 from benchmarks.plan import Plan
 from benchmarks.results import Asked, Ratio, Row
 from benchmarks.subject import Subject, open_subject
-from benchmarks.texts import Text, course, one_in_five, portions, read_items
+from benchmarks.texts import Text, draw, grade, one_in_five, read_items
 from filter_training.sampling import by_question
-from service.engine.base import Role
-from service.engine.language_model import LanguageModel
 from service.engine.prefix import HeadMemories
 from service.prompts import grading_prompt
 
@@ -43,8 +40,8 @@ def run(plan: Plan) -> Measured:
     if items is None:
         return Measured((), (f"there is no {_COURSE}.jsonl in the folder of exams",))
     fullest = max(by_question(items).values(), key=len)
-    sample = course(_COURSE, items, one_in_five, sample=0, whole=plan.sizes.sample).whole
-    others = course(_COURSE, fullest, one_in_five, sample=0, whole=plan.sizes.whole).whole
+    sample = draw(items, one_in_five, sample=0, whole=plan.sizes.sample).whole
+    others = draw(fullest, one_in_five, sample=0, whole=plan.sizes.whole).whole
     known = {text.answer.answer_id for text in sample}
     texts = [*sample, *(text for text in others if text.answer.answer_id not in known)]
     with open_subject(plan) as subject:
@@ -81,19 +78,19 @@ def _rows(repeats: dict[str, list[_Peak]], answers: int) -> list[Row]:
 
 
 def _base_alone(subject: Subject, texts: Sequence[Text]) -> _Peak:
-    began = perf_counter()
-    alone = subject.without_adapters()
-    model = LanguageModel(alone.profile, alone.files, alone.settings.device)
+    took = timed(lambda: _read_one(subject.without_adapters(), texts))
+    return _Peak(took.seconds, peak_bytes())
+
+
+def _read_one(alone: Subject, texts: Sequence[Text]) -> None:
+    model = alone.language_model()
     longest = max(texts, key=lambda text: len(text.answer.text))
     prompt = grading_prompt(longest.question, longest.answer.text, justify=False)
-    with model.as_role(Role.GRADE):
+    with model.as_role(None):
         model.next_token(model.encoder.prompt_ids(prompt))
-    return _Peak(perf_counter() - began, peak_bytes())
 
 
 def _pipeline(subject: Subject, texts: Sequence[Text]) -> _Peak:
-    began = perf_counter()
     with subject.pipeline() as pipeline:
-        for portion in portions(texts):
-            pipeline.grade_many([(text.question, text.answer) for text in portion])
-    return _Peak(perf_counter() - began, peak_bytes())
+        took = timed(lambda: grade(pipeline, texts))
+        return _Peak(took.seconds, peak_bytes())

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 
 from benchmarks.bench import Measured
-from benchmarks.measure import in_new_process, peak_bytes, race
+from benchmarks.measure import in_new_process, milliseconds, peak_bytes, race, timed
 from benchmarks.plan import Plan
 from benchmarks.results import Asked, Ratio, Row
 from benchmarks.subject import Subject, tiny_subject
 from benchmarks.synthetic import QUESTIONS, answers
-from benchmarks.texts import Text, portions
-from service.pipeline import GradingPipeline
-from service.records import RunKind
+from benchmarks.texts import Text, grade
 
 TITLE = "cost against the size of an exam"
 ABOUT = """\
@@ -42,9 +38,7 @@ def run(plan: Plan) -> Measured:
             plan.sizes.rounds,
         )
         model = str(subject)
-    times = {
-        size: tuple(each.seconds * 1000 / size for each in repeats[str(size)]) for size in sizes
-    }
+    times = {size: milliseconds(repeats[str(size)], size) for size in sizes}
     peaks = {size: tuple(each.bytes / 2**20 for each in repeats[str(size)]) for size in sizes}
     rows = [
         *_rows("time", "ms/answer", times),
@@ -75,13 +69,6 @@ def _grade(subject: Subject, size: int) -> _Cost:
         for item in answers(QUESTIONS + size, exam_id="synthetic")
     ]
     with subject.pipeline() as pipeline:
-        _grade_in_portions(pipeline, texts[:QUESTIONS])
-        began = perf_counter()
-        _grade_in_portions(pipeline, texts[QUESTIONS:])
-        return _Cost(perf_counter() - began, peak_bytes())
-
-
-def _grade_in_portions(pipeline: GradingPipeline, texts: Sequence[Text]) -> None:
-    run = pipeline.new_run(RunKind.BATCH)
-    for portion in portions(texts):
-        pipeline.grade_many([(text.question, text.answer) for text in portion], run=run)
+        grade(pipeline, texts[:QUESTIONS])
+        took = timed(lambda: grade(pipeline, texts[QUESTIONS:]))
+        return _Cost(took.seconds, peak_bytes())
