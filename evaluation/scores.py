@@ -17,6 +17,9 @@ from service.exam import HumanScore, ScoreScale, format_score
 
 Texts = NDArray[np.str_]
 
+_ROUNDING = 1e-6
+"""An expected score is a sum of floats and may end this far off its scale."""
+
 
 class InconsistentScoresError(InputError):
     """Rows of scores contradict each other or their scale."""
@@ -204,7 +207,8 @@ class Scores:
 
 def _answer(row: ScoreRow) -> tuple[object, ...]:
     """What all rows of an answer agree in."""
-    return row.question_id, row.student_id, row.gold_type, row.scale, row.human_scores
+    raters = frozenset(row.human_scores)
+    return row.question_id, row.student_id, row.gold_type, row.scale, raters
 
 
 def _check_scores(row: ScoreRow) -> None:
@@ -213,7 +217,7 @@ def _check_scores(row: ScoreRow) -> None:
     scale = row.scale
     for name, score in given:
         if score is not None and not (
-            isfinite(score) and scale.min_score <= score <= scale.max_points
+            isfinite(score) and abs(score - scale.clamp(score)) < _ROUNDING
         ):
             raise InconsistentScoresError(
                 f"{row.where}: {name} {format_score(score)} is not between "

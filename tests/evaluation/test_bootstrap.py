@@ -53,6 +53,13 @@ def test_intervals_are_those_of_scipy() -> None:
         assert ours == pytest.approx(scipys(totals, counts), abs=0.03)
 
 
+def test_another_seed_draws_anew() -> None:
+    sample = PairSums.of(drawn(1))
+    first, second = (estimates([sample], QUESTION, seed=seed)[0] for seed in (1, 2))
+    assert first.value == second.value
+    assert first.interval != second.interval
+
+
 def test_what_is_missing_is_counted() -> None:
     figures = np.array([[1, np.nan], [3, 5], [np.nan, np.nan]])
     [estimate] = estimates([PairSums.of(figures)], np.array([0, 0, 1]), seed=1)

@@ -42,6 +42,19 @@ def test_what_was_not_scored_is_missing() -> None:
     assert np.isnan(scores.gold[0])
 
 
+def test_raters_come_in_any_order() -> None:
+    first, *others = answer_rows("a", {"baseline": [5, 5, 5, 5, 5]}, human=[6, 7])
+    turned = replace(first, human_scores=first.human_scores[::-1])
+    assert Scores.of([turned, *others]).human.tolist() == [[6, 7]]
+
+
+def test_an_expected_score_may_be_off_by_rounding() -> None:
+    rows = answer_rows("a", {"baseline": [10, 10, 10, 10, 10]})
+    summed = [replace(row, expected_score=10 + 1e-12) for row in rows]
+    expected = Scores.of(summed).expected_of_pipeline("baseline", VARIANTS)
+    assert expected[0].tolist() == pytest.approx([10] * 5)
+
+
 def test_the_same_ids_in_two_exams_are_two_answers() -> None:
     both = [
         row

@@ -42,7 +42,7 @@ from evaluation.tables.stability import (
     success_table,
     weighted_spread_table,
 )
-from service.exam import Criterion, Question
+from service.exam import Criterion, Question, ScoreScale
 from tests.evaluation.made_up import TEN, answer_rows, random_rows
 
 ML = Scores.of(
@@ -200,6 +200,58 @@ def test_paired_differences() -> None:
     spread = ("ml", "filtered − baseline", "CS")
     assert table.estimate(spread, "Difference").value == -4
     assert table.cell(spread, "Meaningful by questions") == ""  # one question holds anything
+
+
+def test_the_clean_answer_belongs_to_the_spread() -> None:
+    scores = Scores.of(answer_rows("a", {"baseline": [3, 5, 6, 5, 9]}))
+    table = spread_table(scores, Layout(pipelines=("baseline",)))
+    assert table.estimate(("exam",), "baseline: mean CS").value == 6
+
+
+def test_exact_matches_are_a_share_of_the_clean_answers() -> None:
+    rows = [
+        answer
+        for name, score, human in (
+            ("a", 8.0, [7, 8]),
+            ("b", 8, [8]),
+            ("c", 7, [7, 8]),
+            ("d", 9, []),
+        )
+        for answer in answer_rows(name, {"baseline": [score] * 5}, human=human)
+    ]
+    table = gold_type_table(Scores.of(rows), Layout(pipelines=("baseline",)))
+    match = table.estimate(("exam", "factual"), "baseline: exact match [%]")
+    assert (match.value, match.n, match.missing) == (pytest.approx(200 / 3), 3, 1)
+
+
+def test_points_of_another_scale_count_as_points_of_ten() -> None:
+    rows = answer_rows("a", {"baseline": [2, 3, 2, 2, 2]}, human=[4], scale=ScoreScale(0, 5))
+    scores, layout = Scores.of(rows), Layout(pipelines=("baseline",))
+    shifted = success_table(scores, layout)
+    labels = ("exam", "coercive_suffix")
+    assert shifted.estimate(labels, "baseline: mean Δ").value == 2
+    assert shifted.estimate(labels, "baseline: ASR (Δ ≥ 2, eligible) [%]").value == 100
+    assert error_table(scores, layout).estimate(("exam",), "baseline: MAE clean").value == 4
+    chief = chief_panel_table(scores, layout)
+    assert chief.estimate(("exam", "baseline", "rater_1"), "Bias (chief − panel)").value == -4
+
+
+def test_few_questions_may_not_bear_out_what_pairs_say() -> None:
+    """A point better in one question, in the other as good."""
+    rows = [
+        answer
+        for number in range(20)
+        for answer in answer_rows(
+            f"a{number}",
+            {"baseline": [5] * 5, "filtered": [5 + number % 2] * 5},
+            human=[10],
+            question_id=f"q{number % 2}",
+        )
+    ]
+    table = difference_table(Scores.of(rows), Layout())
+    labels = ("exam", "filtered − baseline", "MAE all")
+    assert table.cell(labels, "Meaningful by pairs") == "yes"
+    assert table.cell(labels, "Meaningful by questions") == "no"
 
 
 def test_a_lasting_difference_is_meaningful() -> None:
