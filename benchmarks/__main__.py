@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 from typing import Annotated
 
@@ -39,13 +40,21 @@ def main(
         profile = profile or load_settings().profile
         out = out or _HERE
     plan = Plan(quick=quick, profile=profile, exams=exams.resolve())
+    failed = False
     for name in names:
         typer.echo(f"{name} …", err=True)
-        result = in_new_process(run_bench, name, plan, _command(name, plan))
+        try:
+            result = in_new_process(run_bench, name, plan, _command(name, plan))
+        except Exception as error:
+            # The others may take an hour; this one must not cost them.
+            typer.echo("".join(traceback.format_exception(error)), err=True)
+            failed = True
+            continue
         typer.echo(section(name, result))
         # A bench that found nothing to measure does not take the place of one that did.
         if out is not None and result.rows:
             Results.read(out).having(name, result).write(out)
+    raise typer.Exit(int(failed))
 
 
 def _command(name: str, plan: Plan) -> str:
