@@ -107,6 +107,9 @@ def run(
         Path | None, typer.Option(help="Dataset of `train dataset` to train on instead.")
     ] = None,
     split: SplitOption = "train",
+    start_from: Annotated[
+        Path | None, typer.Option(help="Folder of an adapter to go on from, of the same shape.")
+    ] = None,
 ) -> None:
     """Train an adapter; it is written to OUT/adapter.
 
@@ -146,7 +149,7 @@ def run(
             text = f"loss {loss:.4f}" if loss is not None else "validating"
             bar.update(task, completed=progress.step, total=progress.steps, description=text)
 
-        best = train(chosen, data, out, settings, report=report)
+        best = train(chosen, data, out, settings, start=start_from, report=report)
     console.print(f"adapter in {out / 'adapter'}, validation loss {best:.4f}")
 
 

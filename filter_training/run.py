@@ -23,6 +23,7 @@ from service.model_store import locate_base
 from service.profile import load_profile
 from service.settings import Settings
 
+_WEIGHTS = "adapter_model.safetensors"
 _LIBRARIES = ("torch", "transformers", "peft")
 
 
@@ -79,9 +80,18 @@ def train(
     run_dir: Path,
     settings: Settings,
     *,
+    start: Path | None = None,
     report: Callable[[Progress], None],
 ) -> float:
     """Train the recipe's adapter on `data` and write it to `run_dir/adapter`.
+
+    Args:
+        recipe: how to train.
+        data: what to train on.
+        run_dir: the folder of the run.
+        settings: where the base model lies.
+        start: folder of an adapter to go on from; None for a new one.
+        report: is told of each step and evaluation.
 
     Returns:
         The lowest validation loss: nats per target token or mark, or for a grader that writes per
@@ -89,7 +99,8 @@ def train(
 
     Raises:
         InputError: there is nothing to train on.
-        SettingsError: `run_dir` holds a run of another recipe or other data.
+        SettingsError: `run_dir` holds a run of another recipe or other data, or `start` holds no
+            adapter of the recipe's shape.
         MissingWeightsError: the base model is not there.
     """
     profile = load_profile(recipe.profile, settings)
@@ -97,11 +108,21 @@ def train(
     if not data.training or not data.validation:
         count = len(data.training) + len(data.validation)
         raise InputError(f"{count} examples are too few to train and validate on")
-    _describe(recipe, data, run_dir)
+    _describe(recipe, data, start, run_dir)
     base, encoder = load_base(base_dir, profile, four_bit=recipe.four_bit)
     marks = profile.marks(recipe.role)
-    trainer = AdapterTrainer(base, encoder, recipe, run_dir, marks=marks, report=report)
+    trainer = AdapterTrainer(
+        base, encoder, recipe, run_dir, marks=marks, start=start, report=report
+    )
     return trainer.train(data.training, data.validation)
+
+
+def _adapter_hash(folder: Path) -> str:
+    path = folder / _WEIGHTS
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise SettingsError(f"cannot go on from the adapter in {folder}: {error}") from error
 
 
 def _json_line(example: Example) -> str:
@@ -114,11 +135,12 @@ def _json_line(example: Example) -> str:
     return json.dumps(fields, ensure_ascii=False) + "\n"
 
 
-def _describe(recipe: Recipe, data: TrainingData, run_dir: Path) -> None:
-    """Write the data, and recipe, data hash and library versions."""
+def _describe(recipe: Recipe, data: TrainingData, start: Path | None, run_dir: Path) -> None:
+    """Write the data, and recipe, data hash, first adapter and library versions."""
     description = {
         "recipe": asdict(recipe),
         "data_sha256": hashlib.sha256(data.json_lines.encode()).hexdigest(),
+        "start_sha256": start and _adapter_hash(start),
         "examples": len(data.training) + len(data.validation),
         "versions": {library: version(library) for library in _LIBRARIES},
     }

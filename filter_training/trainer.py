@@ -22,7 +22,13 @@ from random import Random
 from typing import Any
 
 import torch
-from peft import LoraConfig, PeftModel, get_peft_model
+from peft import (
+    LoraConfig,
+    PeftModel,
+    get_peft_model,
+    load_peft_weights,
+    set_peft_model_state_dict,
+)
 from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import (
@@ -105,6 +111,7 @@ class AdapterTrainer:
         recipe: how to train.
         run_dir: the folder.
         marks: teach the adapter to mark, and not to write.
+        start: folder of an adapter of the same shape to go on from; None for a new one.
         report: is told of each step and evaluation.
     """
 
@@ -116,6 +123,7 @@ class AdapterTrainer:
         run_dir: Path,
         *,
         marks: bool = False,
+        start: Path | None = None,
         report: Callable[[Progress], None],
     ) -> None:
         self._recipe = recipe
@@ -136,6 +144,8 @@ class AdapterTrainer:
             base.activation_checkpointing_enable()
             base.enable_input_require_grads()  # type: ignore[no-untyped-call]
         self._model: PeftModel = get_peft_model(base, config, autocast_adapter_dtype=False)
+        if start is not None:
+            _load_adapter(self._model, start)
         self._parameters = {
             name: parameter
             for name, parameter in self._model.named_parameters()
@@ -386,6 +396,18 @@ def _order_loss(expected: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     if not len(higher):
         return expected.sum() * 0
     return nn.functional.softplus(expected[lower] - expected[higher]).mean()
+
+
+def _load_adapter(model: PeftModel, folder: Path) -> None:
+    try:
+        loaded = set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise SettingsError(f"cannot go on from the adapter in {folder}: {error}") from error
+    missing = [name for name in loaded.missing_keys if "lora_" in name]
+    if missing or loaded.unexpected_keys:
+        raise SettingsError(
+            f"cannot go on from the adapter in {folder}: it has other ranks, projections or layers"
+        )
 
 
 def _adapted_layers(base: PreTrainedModel, recipe: Recipe) -> list[int] | None:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from service.engine.base import CopyRequest, Cut, Role
+from service.engine.borders import border_costs
 from service.engine.language_model import LanguageModel
 from service.engine.tokens import DraftToken
 from service.engine.windows import CopiedText, Window, WindowCuts, cut_texts
@@ -17,8 +18,8 @@ from service.errors import PromptTooLongError
 
 _MOST_SAID = 5.0
 """No token says more than this for or against a cut (in nats), so that none decides alone."""
-_BORDER = 4.0
-"""What the tokens of a cut must outweigh for each of its two borders."""
+_LEAST_SAID = 15.0
+"""The tokens of a cut say at least this, all in all."""
 
 
 def mark_texts(
@@ -39,24 +40,26 @@ def mark_texts(
     return cut_texts(model, requests, read)
 
 
-def marked_runs(odds: Sequence[float]) -> list[tuple[int, int]]:
-    """The runs [first, last) of tokens to cut, ascending: the likeliest ones altogether.
+def marked_runs(odds: Sequence[float], borders: Sequence[float]) -> list[tuple[int, int]]:
+    """The runs [first, last) of tokens whose odds, less the costs of their borders, sum highest.
 
     Args:
-        odds: for each token the log-odds that it is cut. A run begins and ends where the sum of
-            its odds, less what its borders cost, adds the most (Viterbi, 1967: two states).
+        odds: for each token the log-odds that it is cut.
+        borders: the cost of a border before each token, and behind the last one.
+
+    Returns:
+        Ascending runs (the likeliest path through two states; Viterbi, 1967).
     """
-    said = [max(-_MOST_SAID, min(_MOST_SAID, each)) for each in odds]
     stays, cut = 0.0, -math.inf
     began: list[bool] = []
     ended: list[bool] = []
-    for each in said:
-        began.append(stays - _BORDER > cut)
-        ended.append(cut - _BORDER > stays)
-        stays, cut = max(stays, cut - _BORDER), max(cut, stays - _BORDER) + each
+    for said, cost in zip(odds, borders, strict=False):
+        began.append(stays - cost > cut)
+        ended.append(cut - cost > stays)
+        stays, cut = max(stays, cut - cost), max(cut, stays - cost) + said
     runs: list[tuple[int, int]] = []
-    inside, last = cut - _BORDER > stays, len(said)
-    for place in reversed(range(len(said))):
+    inside, last = cut - borders[-1] > stays, len(odds)
+    for place in reversed(range(len(odds))):
         if inside and began[place]:
             runs.append((place, last))
             inside = False
@@ -67,12 +70,14 @@ def marked_runs(odds: Sequence[float]) -> list[tuple[int, int]]:
 
 def _cuts(window: Window, marks: Sequence[float]) -> Iterator[Cut]:
     tokens = window.draft
-    odds = [
-        0.0 if _blank(window.text, token) else mark
+    said = [
+        0.0 if _blank(window.text, token) else max(-_MOST_SAID, min(_MOST_SAID, mark))
         for token, mark in zip(tokens, marks, strict=True)
     ]
-    for first, last in marked_runs(odds):
-        sure = sum(1 / (1 + math.exp(-each)) for each in odds[first:last]) / (last - first)
+    for first, last in marked_runs(said, border_costs(window.text, tokens)):
+        if sum(said[first:last]) < _LEAST_SAID:
+            continue
+        sure = sum(1 / (1 + math.exp(-each)) for each in said[first:last]) / (last - first)
         yield Cut(tokens[first].start, tokens[last - 1].end, sure)
 
 

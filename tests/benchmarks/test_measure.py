@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.measure import Seconds, in_new_process, milliseconds, peak_bytes, race
+from service.errors import PromptTooLongError
 
 
 def contender(name: str, seconds: float, calls: list[str]) -> Callable[[], Seconds]:
@@ -37,6 +38,15 @@ def test_a_new_process_is_another_one() -> None:
     assert in_new_process(os.getpid) != os.getpid()
     with pytest.raises(ZeroDivisionError):
         in_new_process(divmod, 1, 0)
+
+
+def test_what_the_service_refuses_is_told_by_another_process() -> None:
+    with pytest.raises(RuntimeError, match="PromptTooLongError: an answer"):
+        in_new_process(refuse)
+
+
+def refuse() -> None:
+    raise PromptTooLongError("an answer", 5, 4)
 
 
 def test_peak_memory_is_of_the_process_that_asks() -> None:

@@ -28,6 +28,7 @@ from service.model_store import locate_base
 from service.profile import load_profile
 from service.settings import Settings
 from tests.filter_training.world import items
+from tests.tiny_model import sha256
 
 
 @pytest.fixture
@@ -132,6 +133,51 @@ def test_training_lowers_the_loss_and_writes_an_adapter_that_peft_loads(
     base = AutoModelForCausalLM.from_pretrained(base_dir)
     adapter = PeftModel.from_pretrained(base, tmp_path / "adapter").peft_config["default"]
     assert adapter.base_model_name_or_path == recipe.profile
+
+
+def test_a_run_goes_on_from_an_adapter_of_its_shape(
+    tiny_settings: Settings, recipe: Recipe, tmp_path: Path
+) -> None:
+    data = TrainingData.of_exams(recipe, items(), tiny_settings)
+    first = train(recipe, data, tmp_path / "first", tiny_settings, report=lambda _: None)
+    start = tmp_path / "first" / "adapter"
+    # Steps of no size: what comes out is what went in.
+    still = replace(recipe, epochs=1, learning_rate=0.0)
+    second = train(still, data, tmp_path / "second", tiny_settings, start=start, report=print)
+    assert second == pytest.approx(first, rel=1e-3)
+    weights = "adapter_model.safetensors"
+    before, after = load_file(start / weights), load_file(tmp_path / "second/adapter" / weights)
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    described = json.loads((tmp_path / "second" / "run.json").read_text())
+    assert described["start_sha256"] == sha256(start / weights)
+    for fault, folder in ((replace(recipe, rank=4), start), (recipe, tmp_path)):
+        with pytest.raises(SettingsError, match="cannot go on from the adapter"):
+            train(fault, data, tmp_path / "x", tiny_settings, start=folder, report=print)
+
+
+@pytest.mark.parametrize("frozen", [0, 1])
+def test_a_filter_learns_to_mark(
+    base_dir: Path,
+    tiny_settings: Settings,
+    recipe: Recipe,
+    examples: list[Example],
+    tmp_path: Path,
+    frozen: int,
+) -> None:
+    losses: list[float] = []
+
+    def report(progress: Progress) -> None:
+        if progress.validation_loss is not None:
+            losses.append(progress.validation_loss)
+
+    training, validation = split_groups(examples, validation_share=0.34, seed=1)
+    chosen = replace(recipe, epochs=4, frozen_layers=frozen)
+    base, encoder = load(base_dir, tiny_settings)
+    trainer = AdapterTrainer(base, encoder, chosen, tmp_path, marks=True, report=report)
+    trainer.train(training, validation)
+    assert losses[-1] < losses[0]
+    layers = {name.split(".layers.")[1][0] for name in load_file(tmp_path / "best.safetensors")}
+    assert layers == {str(layer) for layer in range(frozen, 2)}
 
 
 def test_a_run_folder_of_another_recipe_is_refused(

@@ -69,6 +69,17 @@ def test_every_adapter_has_a_recipe_for_its_role(name: str, settings: Settings) 
         assert (load_recipe(recipe).profile, load_recipe(recipe).role) == (name, role)
 
 
+def test_a_profile_says_what_its_adapters_were_taught(tmp_path: Path, settings: Settings) -> None:
+    plain = load_profile(str(write(tmp_path / "plain", _KNOBS + _BASE)), settings)
+    assert not any(plain.marks(role) for role in Role)
+    both = "filter_decoding = 'mark'\ngrade_decoding = 'mark'\n"
+    marking = load_profile(str(write(tmp_path / "marking", _KNOBS + both + _BASE)), settings)
+    assert all(marking.marks(role) for role in Role)
+    prose = (_KNOBS + both).replace("'none'", "'prose'")
+    with pytest.raises(ProfileError, match="justification"):
+        load_profile(str(write(tmp_path / "prose", prose + _BASE)), settings)
+
+
 def test_a_path_is_a_profile_too(tmp_path: Path, settings: Settings) -> None:
     folder = write(tmp_path / "mine", _KNOBS + _BASE + "[adapters]\nfilter = '../filter'")
     profile = load_profile(str(folder), settings)

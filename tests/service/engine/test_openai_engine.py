@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -498,6 +499,24 @@ class TestOpenForProfile:
             closing(open_openai_engine(Settings(home=tmp_path, engine_url=url), profile)) as engine,
         ):
             assert engine.justifies
+
+    @pytest.mark.parametrize("role", list(Role))
+    def test_no_server_is_asked_for_marks(
+        self, tiny_profile_dir: Path, tmp_path: Path, role: Role
+    ) -> None:
+        written = read_profile(tiny_profile_dir)
+        marking = {Role.FILTER: {"filter_decoding": "mark"}, Role.GRADE: {"grade_decoding": "mark"}}
+        profile = replace(written, **marking[role])
+        variable = f"STEADYEVAL_ENGINE_{role.upper()}_MODEL"
+        with pytest.raises(SettingsError, match=f"STEADYEVAL_ENGINE=transformers, or {variable}"):
+            open_openai_engine(Settings(home=tmp_path), profile)
+        names = [
+            f"{profile.name}-{each}-{files.sha256[:12]}"
+            for each, files in locate_adapters(profile).items()
+        ]
+        with self.served(str(profile.base), "mine", *names) as url:
+            settings = Settings(home=tmp_path, engine_url=url, **{f"engine_{role}_model": "mine"})
+            open_openai_engine(settings, profile).close()
 
     def test_a_base_that_grades_is_served_under_its_own_name(self, tmp_path: Path) -> None:
         settings = Settings(home=tmp_path, engine_filter_model="lora")

@@ -324,20 +324,27 @@ def test_a_closed_engine_refuses_calls(tiny_settings: Settings) -> None:
         engine.grade([grade_request("hi")])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["copy", "mark"])
 def restless_engine(
-    profile: ModelProfile, files: ModelFiles, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    profile: ModelProfile,
+    files: ModelFiles,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Engine]:
-    """A tiny random model that strongly wants now this, now that token of simple texts."""
+    """A tiny random model that strongly wants now this, now that token of simple texts.
+
+    Its marks are as strong.
+    """
     folder = tmp_path_factory.mktemp("restless") / "base"
     copytree(files.base_dir, folder)
     encoder = LanguageModel(profile, with_adapters(files), "cpu").encoder
     likely = [2, *encoder.plain_ids("the a . \n ] it is. TCP is <!-- -->", continues=True)]
     weights = load_file(folder / "model.safetensors")
-    weights["lm_head.weight"][likely] *= 6
+    weights["lm_head.weight"][[*likely, *encoder.mark_ids(Role.FILTER)]] *= 6
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     restless = ModelFiles(folder, "restless", files.adapters)
-    engine = TransformersEngine(profile, restless, device="cpu", batch_size=8)
+    taught = replace(profile, filter_decoding=request.param)
+    engine = TransformersEngine(taught, restless, device="cpu", batch_size=8)
     yield engine
     engine.close()
 
