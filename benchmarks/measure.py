@@ -11,6 +11,8 @@ from multiprocessing import get_context
 from time import perf_counter
 from typing import ParamSpec, Protocol, TypeVar
 
+from service.errors import SteadyEvalError
+
 _LONG_SECONDS = 60.0
 _FEWEST = 2
 
@@ -69,7 +71,17 @@ def in_new_process(
 ) -> _Result:
     """The function's result, from a process in which nothing has happened yet."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(function, *args, **kwargs).result()
+        return pool.submit(_call, function, *args, **kwargs).result()
+
+
+def _call(
+    function: Callable[_Arguments, _Result], *args: _Arguments.args, **kwargs: _Arguments.kwargs
+) -> _Result:
+    try:
+        return function(*args, **kwargs)
+    except SteadyEvalError as error:
+        # Not all of these can go from one process to another.
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
 
 def peak_bytes() -> int:
