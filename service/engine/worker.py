@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Condition, Thread
@@ -15,15 +15,42 @@ BatchFunction = Callable[[Sequence[Any]], Sequence[Any]]
 """Results in the order of the items; an exception in a result's place fails that item alone."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Job:
+    """One item, for all callers that want its result while it is not there yet."""
+
     kind: Hashable
-    item: Any
+    item: Hashable
     result: Future[Any] = field(default_factory=Future)
+    taken: bool = False
+
+
+class _Call:
+    """The items of one caller."""
+
+    def __init__(self, kind: Hashable, jobs: Iterable[_Job]) -> None:
+        self.kind = kind
+        self._jobs = deque(jobs)
+
+    def waits(self) -> bool:
+        """True if an item is left that was not taken, for this call or for another."""
+        while self._jobs and self._jobs[0].taken:
+            self._jobs.popleft()
+        return bool(self._jobs)
+
+    def take(self) -> _Job:
+        """The next item, where one waits."""
+        job = self._jobs.popleft()
+        job.taken = True
+        return job
 
 
 class Worker:
     """Runs items of any thread on one thread of its own, in batches of one kind.
+
+    No batch waits to be filled: what is there when the thread is free runs. Calls take turns,
+    item by item, so that a call with a thousand items holds up none with a single one. Equal
+    items that are there at the same time run once.
 
     Args:
         functions: what runs a batch of each kind.
@@ -33,32 +60,36 @@ class Worker:
     def __init__(self, functions: Mapping[Hashable, BatchFunction], batch_size: int) -> None:
         self._functions = functions
         self._batch_size = batch_size
-        self._waiting: deque[_Job] = deque()
+        self._waiting: list[_Call] = []
+        self._unfinished: dict[tuple[Hashable, Hashable], _Job] = {}
         self._changed = Condition()
         self._closed = False
         self._thread = Thread(target=self._serve, name="model", daemon=True)
         self._thread.start()
 
-    def run(self, kind: Hashable, items: Sequence[Any]) -> list[Any]:
+    def run(self, kind: Hashable, items: Sequence[Hashable]) -> list[Any]:
         """Results of the items, in their order.
 
         Raises:
             EngineError: the model call failed, or the worker is closed.
             SteadyEvalError: what the function found wrong with an item.
         """
-        jobs = [_Job(kind, item) for item in items]
         with self._changed:
             if self._closed:
                 raise EngineError("the engine is closed")
-            self._waiting.extend(jobs)
-            self._changed.notify()
+            jobs = [self._unfinished.setdefault((kind, item), _Job(kind, item)) for item in items]
+            call = _Call(kind, jobs)
+            if call.waits():
+                self._waiting.append(call)
+                self._changed.notify()
         return [job.result.result() for job in jobs]
 
     def close(self) -> None:
         """Finish the running batch, refuse what still waits, and end the thread."""
         with self._changed:
             self._closed = True
-            refused = list(self._waiting)
+            refused = [job for job in self._unfinished.values() if not job.taken]
+            self._unfinished.clear()
             self._waiting.clear()
             self._changed.notify()
         for job in refused:
@@ -69,19 +100,26 @@ class Worker:
     def _serve(self) -> None:
         while batch := self._next_batch():
             self._run_batch(batch)
+            with self._changed:
+                for job in batch:
+                    self._unfinished.pop((job.kind, job.item), None)
 
     def _next_batch(self) -> list[_Job]:
+        """Items of the kind whose turn it is, one of each call and around again."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             if self._closed:
                 return []
             kind = self._waiting[0].kind
+            others = [call for call in self._waiting if call.kind != kind]
+            turns = deque(call for call in self._waiting if call.kind == kind)
             batch: list[_Job] = []
-            others: deque[_Job] = deque()
-            for job in self._waiting:
-                same = job.kind == kind and len(batch) < self._batch_size
-                (batch if same else others).append(job)
-            self._waiting = others
+            while turns and len(batch) < self._batch_size:
+                call = turns.popleft()
+                if call.waits():
+                    batch.append(call.take())
+                    turns.append(call)
+            self._waiting = [call for call in (*others, *turns) if call.waits()]
             return batch
 
     def _run_batch(self, batch: Sequence[_Job]) -> None:

@@ -32,6 +32,7 @@ class Recorder:
         ]
 
     def negate(self, items: Sequence[int]) -> list[object]:
+        self.batches.append(list(items))
         return [-item for item in items]
 
 
@@ -59,17 +60,109 @@ def test_calls_of_many_threads_that_wait_together_run_as_one_batch_on_one_thread
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(worker.run, "double", [1])
         assert recorder.started.wait(30)
-        calls = [pool.submit(worker.run, "double", [number]) for number in range(5)]
+        calls = [pool.submit(worker.run, "double", [number]) for number in range(2, 7)]
         other = pool.submit(worker.run, "negate", [7])
         wait_until(lambda: len(worker._waiting) == 6)
         recorder.go_on.set()
         assert first.result() == [2]
-        assert [call.result() for call in calls] == [[2 * number] for number in range(5)]
+        assert [call.result() for call in calls] == [[2 * number] for number in range(2, 7)]
         assert other.result() == [-7]
     worker.close()
-    assert [len(batch) for batch in recorder.batches] == [1, 5]
+    assert sorted(map(len, recorder.batches)) == [1, 1, 5]
     assert len(recorder.threads) == 1
     assert get_ident() not in recorder.threads
+
+
+def test_a_lone_call_runs_at_once_and_waits_for_no_other() -> None:
+    recorder = Recorder()
+    recorder.go_on.set()
+    worker = Worker({"double": recorder.double}, batch_size=16)
+    assert worker.run("double", [1]) == [2]
+    worker.close()
+    assert recorder.batches == [[1]]
+
+
+@pytest.mark.parametrize("kind", ["double", "negate"])
+@pytest.mark.parametrize("number", [79, 90])
+def test_a_call_with_many_items_holds_up_no_other(kind: str, number: int) -> None:
+    recorder = Recorder()
+    worker = Worker({"double": recorder.double, "negate": recorder.negate}, batch_size=4)
+    with ThreadPoolExecutor(2) as pool:
+        exam = pool.submit(worker.run, "double", range(80))
+        assert recorder.started.wait(30)
+        late = pool.submit(worker.run, kind, [number])
+        wait_until(lambda: len(worker._waiting) == 2)
+        recorder.go_on.set()
+        assert late.result() == [2 * number if kind == "double" else -number]
+        assert exam.result() == [2 * item for item in range(80)]
+    worker.close()
+    # One batch is running, and where the kinds differ the exam's next one comes first.
+    assert any(number in batch for batch in recorder.batches[1:3])
+    ran = [item for batch in recorder.batches for item in batch]
+    assert len(ran) == (81 if kind == "negate" else len({*range(80), number}))
+
+
+def test_many_small_calls_do_not_hold_up_a_large_one() -> None:
+    recorder = Recorder()
+    recorder.go_on.set()
+    worker = Worker({"double": recorder.double}, batch_size=1)
+    done = Event()
+
+    def ask(first: int) -> None:
+        number = first
+        while not done.is_set():
+            worker.run("double", [number % 100])
+            number += 3
+
+    with ThreadPoolExecutor(4) as pool:
+        small = [pool.submit(ask, first) for first in range(3)]
+        wait_until(lambda: len(recorder.batches) > 10)
+        try:
+            exam = pool.submit(worker.run, "double", range(50))
+            assert exam.result(30) == [2 * number for number in range(50)]
+        finally:
+            done.set()
+        assert [call.result() for call in small] == [None] * 3
+    worker.close()
+
+
+def test_equal_items_that_are_there_at_the_same_time_run_once() -> None:
+    recorder = Recorder()
+    worker = Worker({"double": recorder.double, "negate": recorder.negate}, batch_size=16)
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(worker.run, "double", [1, 2, 1])
+        assert recorder.started.wait(30)
+        wait = [pool.submit(worker.run, "double", [5, 2, 6]) for _ in range(3)]
+        other = pool.submit(worker.run, "negate", [5])
+        wait_until(lambda: len(worker._waiting) == 4)
+        recorder.go_on.set()
+        assert (first.result(), other.result()) == ([2, 4, 2], [-5])
+        assert [call.result() for call in wait] == [[10, 4, 12]] * 3
+    assert recorder.batches[0] == [1, 2]
+    assert sorted(map(sorted, recorder.batches[1:])) == [[5], [5, 6]]
+    assert worker.run("double", [5]) == [10]
+    worker.close()
+    assert recorder.batches[3] == [5]
+
+
+def test_a_failure_reaches_all_who_asked_and_nobody_later() -> None:
+    recorder = Recorder()
+    worker = Worker({"double": recorder.double}, batch_size=16)
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(worker.run, "double", [1])
+        assert recorder.started.wait(30)
+        bad = [pool.submit(worker.run, "double", [-1]) for _ in range(2)]
+        wait_until(lambda: len(worker._waiting) == 2)
+        recorder.go_on.set()
+        assert first.result() == [2]
+        for call in bad:
+            with pytest.raises(EngineError, match="a negative number"):
+                call.result()
+    tried = len(recorder.batches)
+    with pytest.raises(EngineError, match="a negative number"):
+        worker.run("double", [-1])
+    worker.close()
+    assert len(recorder.batches) == tried + 1
 
 
 def test_one_bad_item_fails_its_caller_only() -> None:
@@ -80,7 +173,7 @@ def test_one_bad_item_fails_its_caller_only() -> None:
         assert recorder.started.wait(30)
         good = pool.submit(worker.run, "double", [2, 3])
         bad = pool.submit(worker.run, "double", [-1])
-        wait_until(lambda: len(worker._waiting) == 3)
+        wait_until(lambda: len(worker._waiting) == 2)
         recorder.go_on.set()
         assert first.result() == [2]
         assert good.result() == [4, 6]
