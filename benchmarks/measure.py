@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from time import perf_counter
 from typing import ParamSpec, Protocol, TypeVar
@@ -71,14 +72,12 @@ def in_new_process(
 ) -> _Result:
     """The function's result, from a process in which nothing has happened yet."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_call, function, *args, **kwargs).result()
+        return pool.submit(_call, partial(function, *args, **kwargs)).result()
 
 
-def _call(
-    function: Callable[_Arguments, _Result], *args: _Arguments.args, **kwargs: _Arguments.kwargs
-) -> _Result:
+def _call(job: Callable[[], _Result]) -> _Result:
     try:
-        return function(*args, **kwargs)
+        return job()
     except SteadyEvalError as error:
         # Not all of these can go from one process to another.
         raise RuntimeError(f"{type(error).__name__}: {error}") from error
