@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -101,6 +101,17 @@ class Judgement:
     based_on: str | None = None
     """judgement_id of the filter Judgement that a filtered Judgement rests on."""
 
+    def result_key(self, raw: str) -> bytes:
+        """Identity of the result, where `raw` is the text of the submission."""
+        return result_key(
+            raw,
+            stage=self.stage,
+            prompt=self.prompt,
+            prompt_version=self.prompt_version,
+            model_fingerprint=self.model_fingerprint,
+            decoding=self.decoding,
+        )
+
 
 def salted_hash(salt: bytes, text: str) -> str:
     """HMAC-SHA-256 of `text`, hex; without the salt it says nothing about the text."""
@@ -140,6 +151,29 @@ def judgement_id(
     )
 
 
+def result_key(
+    raw: str,
+    *,
+    stage: Stage,
+    prompt: str,
+    prompt_version: str,
+    model_fingerprint: str,
+    decoding: str,
+) -> bytes:
+    """Identity of a result, whoever it is for: equal keys, equal results.
+
+    Grading reads nothing but its prompt. The filter's prompt may show two texts alike that
+    differ in what it would cut, so there the submission's text, `raw`, counts too.
+    """
+    read = raw if stage is Stage.FILTER else ""
+    parts = (stage.task_type, prompt, prompt_version, model_fingerprint, decoding, read)
+    return hashlib.sha256(_joined(parts).encode("utf-8")).digest()
+
+
 def _identity(*parts: str) -> str:
-    """UUIDv5 over the parts, each prefixed by its length so that no two lists collide."""
-    return str(uuid5(_NAMESPACE, "".join(f"{len(part)}:{part}" for part in parts)))
+    return str(uuid5(_NAMESPACE, _joined(parts)))
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """The parts, each prefixed by its length so that no two lists collide."""
+    return "".join(f"{len(part)}:{part}" for part in parts)

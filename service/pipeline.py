@@ -18,7 +18,7 @@ from service.judgement import FinishReason, Judgement, RemovedSpan, ScoreSource,
 from service.ledger import Ledger
 from service.recent import RecentJudgements
 from service.records import Run, RunKind, Submission
-from service.stages import Batch, Case, Models, NoRecords, Records
+from service.stages import Batch, Case, Models, Records
 
 OnRefused = Callable[[Question, Answer, InputError], None]
 
@@ -97,13 +97,12 @@ class GradingPipeline:
 
         Args:
             engine: the model.
-            ledger: where Judgements are recorded and found again; without one nothing is
-                kept, and ids are not salted.
+            ledger: where Judgements are recorded and found again; without one only the latest
+                results are remembered, and ids are not salted.
             decoding: how the filter decodes; an engine that cannot copy always decodes freely.
         """
         self._models = Models(engine, Grader(engine), AnswerFilter(engine, decoding=decoding))
-        self._records: Records = NoRecords() if ledger is None else ledger
-        self._recent = RecentJudgements()
+        self._records: Records = RecentJudgements() if ledger is None else ledger
 
     @classmethod
     def from_profile(cls, name: str = "smollm2-135m") -> GradingPipeline:
@@ -188,7 +187,7 @@ class GradingPipeline:
         run: Run,
         on_refused: OnRefused | None,
     ) -> list[GradedAnswer]:
-        batch = Batch(self._models, self._records, self._recent, items)
+        batch = Batch(self._models, self._records, items)
         if on_refused is None and batch.refusals:
             raise batch.refusals[0].error
         if batch.cases:
@@ -201,13 +200,7 @@ class GradingPipeline:
         if on_refused is not None:
             for refusal in batch.refusals:
                 on_refused(refusal.question, refusal.answer, refusal.error)
-        graded = [self._graded(case) for case in batch.cases]
-        # Only now: what is not recorded binds nobody.
-        for answer in graded:
-            for judgement in (answer.baseline, answer.filter):
-                self._recent.keep(judgement, answer.submission.text)
-            self._recent.keep(answer.filtered, answer.cleaned_answer)
-        return graded
+        return [self._graded(case) for case in batch.cases]
 
     def _graded(self, case: Case) -> GradedAnswer:
         """The answer with the Judgements that bind: what stands in the records, if anything."""

@@ -1,9 +1,9 @@
 """The stages of the pipeline for a batch of answers: find, compute, share.
 
 Greedy decoding is a function of the prompt, so a prompt that was answered is not asked again:
-a Judgement that is recorded is found by its id, and equal prompts about equal texts, of a batch
-and of recent ones, share one result. Each stage of each answer still gets a complete record of
-its own.
+a Judgement that is recorded is found by its id, and equal questions to the model, of a batch and
+of all that is recorded, share one result. Each stage of each answer still gets a complete record
+of its own.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from service.errors import InputError
 from service.exam import Answer, Question
 from service.filter import AnswerFilter
 from service.grader import Grader
-from service.judgement import Judgement, Stage, judgement_id, submission_id
+from service.judgement import Judgement, Stage, judgement_id, result_key, submission_id
 from service.prompts import PROMPT_VERSION, Prompt, grading_prompt
-from service.recent import RecentJudgements
 from service.records import Run, Submission
 
 REUSED_FROM_CACHE = "cache"
 """`reused_from` of a result that was computed for another student."""
-
-_Shared = tuple[str, str]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
 class Records(Protocol):
-    """Where Judgements are recorded and found again; the ledger is one."""
+    """Where Judgements are recorded and found again, such as the ledger."""
 
     def admit(self, items: Sequence[tuple[Question, Answer]]) -> list[bytes | InputError]:
         """The salt of each answer, or why it cannot be graded."""
 
     def find(self, judgement_id: str) -> Judgement | None:
         """A Judgement by its id, if there is one."""
+
+    def find_result(self, key: bytes) -> Judgement | None:
+        """A Judgement by the key of its result, whoever it is of, if there is one."""
 
     def record(
         self,
@@ -50,27 +50,6 @@ class Records(Protocol):
         judgements: Sequence[Judgement],
     ) -> None:
         """Write a run and all that it includes: all or nothing."""
-
-
-class NoRecords:
-    """Keeps nothing; ids are not salted."""
-
-    def admit(self, items: Sequence[tuple[Question, Answer]]) -> list[bytes | InputError]:
-        """An empty salt for each answer."""
-        return [b""] * len(items)
-
-    def find(self, judgement_id: str) -> Judgement | None:  # noqa: ARG002
-        """Nothing is ever found."""
-        return None
-
-    def record(
-        self,
-        run: Run,
-        questions: Sequence[Question],
-        submissions: Sequence[Submission],
-        judgements: Sequence[Judgement],
-    ) -> None:
-        """Nothing is ever written."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +106,20 @@ class _Task:
             based_on=self.based_on,
         )
 
+    @cached_property
+    def result_key(self) -> bytes:
+        return result_key(
+            self.text,
+            stage=self.stage,
+            prompt=self.prompt,
+            prompt_version=PROMPT_VERSION,
+            model_fingerprint=self.fingerprint,
+            decoding=self.decoding,
+        )
+
     @property
-    def shared_by(self) -> _Shared:
-        """Prompt and text: two texts may look the same to the filter, and differ in the rest."""
-        return self.prompt, self.text
+    def question(self) -> tuple[str, str]:
+        return self.case.question.exam_id, self.case.question.question_id
 
     @property
     def item(self) -> tuple[Question, str]:
@@ -149,13 +138,11 @@ class Batch:
         self,
         models: Models,
         records: Records,
-        recent: RecentJudgements,
         items: Sequence[tuple[Question, Answer]],
     ) -> None:
         self._models = models
         self._records = records
-        self._recent = recent
-        self._known: dict[_Shared, Judgement] = {}
+        self._known: dict[bytes, Judgement] = {}
         self.cases: list[Case] = []
         self.refusals: list[Refusal] = []
         self._admit(items)
@@ -219,29 +206,29 @@ class Batch:
     ) -> None:
         """Give every task's case its Judgement: recorded, shared, or computed."""
         found: dict[str, Judgement] = {}
-        missing: dict[_Shared, _Task] = {}
+        missing: dict[bytes, _Task] = {}
         for task in tasks:
             if judgement := self._records.find(task.judgement_id):
                 found[judgement.judgement_id] = judgement
-                self._known.setdefault(task.shared_by, judgement)
+                self._known.setdefault(task.result_key, judgement)
         for task in tasks:
-            if task.shared_by in self._known:
+            if task.result_key in self._known:
                 continue
-            if recent := self._recent.find(task.fingerprint, task.decoding, *task.shared_by):
-                self._known[task.shared_by] = recent
+            if judgement := self._records.find_result(task.result_key):
+                self._known[task.result_key] = judgement
             else:
-                missing.setdefault(task.shared_by, task)
-        refused: dict[_Shared, InputError] = {}
-        for task, result in zip(
-            missing.values(), _each(compute, list(missing.values())), strict=True
-        ):
+                missing.setdefault(task.result_key, task)
+        # The model reads what the answers to one question share once, if they come together.
+        ordered = sorted(missing.values(), key=lambda task: task.question)
+        refused: dict[bytes, InputError] = {}
+        for task, result in zip(ordered, _each(compute, ordered), strict=True):
             if isinstance(result, InputError):
-                refused[task.shared_by] = result
+                refused[task.result_key] = result
             else:
-                self._known[task.shared_by] = result
+                self._known[task.result_key] = result
         for task in tasks:
-            if task.shared_by in refused:
-                self._refuse(task.case, refused[task.shared_by])
+            if task.result_key in refused:
+                self._refuse(task.case, refused[task.result_key])
             else:
                 judgement = found.get(task.judgement_id) or self._share(task)
                 task.case.judgements[task.stage] = judgement
@@ -254,7 +241,7 @@ class Batch:
     def _share(self, task: _Task) -> Judgement:
         """The known result for the task's prompt as the task's own Judgement."""
         own = task.case.judgements.get(Stage.BASELINE)
-        source = own if own and own.prompt == task.prompt else self._known[task.shared_by]
+        source = own if own and own.prompt == task.prompt else self._known[task.result_key]
         if source.judgement_id == task.judgement_id:
             return source
         submission = task.case.submission

@@ -12,8 +12,9 @@ from typing import Any
 
 from service.errors import InputError, LedgerError
 
-SCHEMA_VERSION = 1
-_SCHEMA = Path(__file__).with_name("schema.sql")
+_SCHEMAS = ("schema.sql", "schema-2.sql")
+"""What each schema adds to the one before."""
+SCHEMA_VERSION = len(_SCHEMAS)
 
 
 class Database:
@@ -60,10 +61,11 @@ class Database:
                     f"the ledger {self.path} has schema {version}, made by a newer SteadyEval; "
                     f"this one knows schema {SCHEMA_VERSION}: upgrade SteadyEval"
                 )
-            if version == 0:
-                for statement in _SCHEMA.read_text(encoding="utf-8").split(";\n"):
+            for name in _SCHEMAS[version:]:
+                script = Path(__file__).with_name(name).read_text(encoding="utf-8")
+                for statement in script.split(";\n"):
                     connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

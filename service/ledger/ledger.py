@@ -172,6 +172,7 @@ class Ledger:
                 as another student's.
             LedgerError: the file cannot be written.
         """
+        raw = {submission.submission_id: submission.text for submission in submissions}
         with self._writing() as connection:
             for question in dict.fromkeys(questions):
                 _keep_question(connection, question)
@@ -187,6 +188,7 @@ class Ledger:
             for judgement in judgements:
                 if insert_logged(connection, "judgement", rows.judgement_row(judgement)):
                     rows.add_removed_spans(connection, judgement)
+                    rows.add_result(connection, judgement, raw[judgement.submission_id])
                 else:
                     _check_same_result(connection, judgement)
             for judgement in judgements:
@@ -197,6 +199,14 @@ class Ledger:
         """A Judgement by its id, if there is one."""
         with self._database.reading() as connection:
             return _find(connection, judgement_id)
+
+    def find_result(self, key: bytes) -> Judgement | None:
+        """The first Judgement with this result, whoever it is of, if there is one."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT judgement_id FROM result WHERE key = ?", (key,)
+            ).fetchone()
+            return None if row is None else _find(connection, row["judgement_id"])
 
     def judgement(self, judgement_id: str) -> Judgement:
         """A Judgement by its id.

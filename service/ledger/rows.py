@@ -158,6 +158,12 @@ def add_removed_spans(connection: sqlite3.Connection, judgement: Judgement) -> N
     )
 
 
+def add_result(connection: sqlite3.Connection, judgement: Judgement, raw: str) -> None:
+    """Let a Judgement be found by its result, unless another one is; `raw` is what it is about."""
+    key = judgement.result_key(raw)
+    insert(connection, "result", {"key": key, "judgement_id": judgement.judgement_id})
+
+
 def read_judgement(connection: sqlite3.Connection, row: sqlite3.Row) -> Judgement:
     """The Judgement of one row of `JUDGEMENTS`."""
     spans = connection.execute(

@@ -1,7 +1,7 @@
 -- The ledger: rows are only ever added. Names of the exam world are the keys; `row` numbers a
 -- table's records, and `log` puts the records of all tables into the one order in which they
 -- were written. Texts that a person may ask to erase stand in columns of their own that may
--- become NULL; nothing but the salted ids is derived from them.
+-- become NULL; nothing is derived from them but the salted ids and the keys of `result`.
 
 -- A graph remembers by this name how far it has read.
 CREATE TABLE ledger (

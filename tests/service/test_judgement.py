@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.judgement import Stage, judgement_id, salted_hash, submission_id
+from service.judgement import Stage, judgement_id, result_key, salted_hash, submission_id
+from tests.service.exam_world import judgements
 
 REQUEST: dict[str, Any] = {
     "submission": "sub",
@@ -49,6 +50,42 @@ def test_an_id_is_the_same_in_every_release() -> None:
 )
 def test_whatever_decides_a_result_is_in_its_id(change: dict[str, Any]) -> None:
     assert judgement_id(b"salt", **REQUEST) != judgement_id(b"salt", **{**REQUEST, **change})
+
+
+RESULT: dict[str, Any] = {
+    "stage": Stage.FILTER,
+    "prompt": "clean this",
+    "prompt_version": "1",
+    "model_fingerprint": "model",
+    "decoding": "mark/3",
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"stage": Stage.BASELINE},
+        {"prompt": "clean this, please"},
+        {"prompt_version": "2"},
+        {"model_fingerprint": "other"},
+        {"decoding": "copy/3"},
+    ],
+)
+def test_whatever_decides_a_result_is_in_its_key(change: dict[str, Any]) -> None:
+    assert result_key("raw", **RESULT) != result_key("raw", **{**RESULT, **change})
+
+
+def test_a_grade_is_decided_by_its_prompt_and_a_cut_by_the_text_too() -> None:
+    assert result_key("raw", **RESULT) != result_key("r\u00adaw", **RESULT)
+    baseline, filtered = ({**RESULT, "stage": stage} for stage in (Stage.BASELINE, Stage.FILTERED))
+    assert result_key("raw", **baseline) == result_key("what is left of it", **filtered)
+
+
+def test_a_judgement_knows_the_key_of_its_result() -> None:
+    for judgement in judgements():
+        assert judgement.result_key("raw") == result_key(
+            "raw", **{name: getattr(judgement, name) for name in RESULT}
+        )
 
 
 def test_without_the_salt_an_id_cannot_be_made_again() -> None:

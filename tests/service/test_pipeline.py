@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -260,6 +261,68 @@ def test_equal_answers_of_two_requests_are_computed_once(
     assert all(ledger.judgement(one.judgement_id) == one for one in judged(other))
 
 
+def test_equal_answers_are_computed_once_across_restarts(path: Path) -> None:
+    text = TEXT + ATTACK
+    graded: list[GradedAnswer] = []
+    asked: list[tuple[int, int]] = []
+    for student in ("s1", "s2", "s1"):
+        engine, ledger = ScriptedEngine(), Ledger(path)
+        pipeline = GradingPipeline(engine, ledger=ledger)
+        graded.append(pipeline.grade(QUESTION, answer(text, f"a{len(graded)}", student)))
+        assert all(ledger.judgement(one.judgement_id) == one for one in judged(graded[-1]))
+        asked.append((len(engine.graded), len(engine.filtered)))
+        ledger.close()
+    assert asked == [(2, 2), (0, 0), (0, 0)]
+    first, other, again = graded
+    assert [one.reused_from for one in judged(other)] == ["cache"] * 3
+    assert [one.reused_from for one in judged(again)] == ids(first)
+    assert first.final_score == other.final_score == again.final_score
+    assert len({*ids(first), *ids(other), *ids(again)}) == 9
+
+
+def test_a_clean_twin_of_an_earlier_run_lends_its_grade(path: Path) -> None:
+    for text in (TEXT, TEXT + ATTACK, TEXT + "\u00ad".join(ATTACK)):
+        engine, ledger = ScriptedEngine(), Ledger(path)
+        graded = GradingPipeline(engine, ledger=ledger).grade(QUESTION, answer(text, text))
+        assert graded.cleaned_answer == TEXT
+        assert len(engine.graded) == 1
+        ledger.close()
+
+
+@pytest.mark.parametrize("with_ledger", [True, False])
+def test_another_model_computes_for_itself(with_ledger: bool, ledger: Ledger) -> None:
+    for name in ("one", "two"):
+        engine = ScriptedEngine(name=name)
+        pipeline = GradingPipeline(engine, ledger=ledger if with_ledger else None)
+        pipeline.grade(QUESTION, answer(TEXT))
+        assert (len(engine.graded), len(engine.filtered)) == (1, 1)
+        pipeline.grade(QUESTION, answer(TEXT, "a2", "s2"))
+        assert (len(engine.graded), len(engine.filtered)) == (1, 1)
+
+
+def test_answers_to_one_question_reach_the_model_together(
+    pipeline: GradingPipeline, engine: ScriptedEngine
+) -> None:
+    questions = [replace(question(name), text=f"Question {name}?") for name in ("q1", "q2", "q3")]
+    heads: list[str] = []
+
+    def note(request: GradeRequest) -> GradeCompletion:
+        heads.append(request.prompt.head)
+        return by_length(request)
+
+    engine.grade_by = note
+    graded = pipeline.grade_many(
+        [
+            (asked, answer(f"{TEXT} {student}{ATTACK}", f"{asked.question_id}-{student}", student))
+            for student in ("s1", "s2", "s3", "s4")
+            for asked in questions
+        ]
+    )
+    assert [one.question for one in graded] == questions * 4
+    assert len(heads) == 24
+    assert len(list(groupby(heads))) == 3
+
+
 def test_what_was_not_recorded_is_computed_again(
     pipeline: GradingPipeline,
     engine: ScriptedEngine,
@@ -513,9 +576,14 @@ def test_a_recorded_grade_stays_even_where_an_equal_answer_got_another(
     pipeline: GradingPipeline, ledger: Ledger
 ) -> None:
     items = [(QUESTION, answer(TEXT)), (QUESTION, answer(TEXT, "a2", "s2"))]
-    for item, score in zip(items, (7, 3), strict=True):
-        engine = ScriptedEngine(lambda _, score=score: score_line(score))  # type: ignore[misc]
-        GradingPipeline(engine, ledger=ledger).grade(*item)
+    rival = GradingPipeline(ScriptedEngine(lambda _: score_line(7)), ledger=ledger)
+
+    def while_the_rival_grades_the_other(_: GradeRequest) -> GradeCompletion:
+        assert rival.grade(*items[0]).final_score == 7
+        return score_line(3)
+
+    slow = ScriptedEngine(while_the_rival_grades_the_other)
+    assert GradingPipeline(slow, ledger=ledger).grade(*items[1]).final_score == 3
     assert [graded.final_score for graded in pipeline.grade_many(items)] == [7, 3]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from service.errors import InputError, RecordConflictError, UnknownExamError
 from service.exam import Criterion, ExamItem, HumanScore, Question
-from service.judgement import RemovedSpan
+from service.judgement import RemovedSpan, Stage
 from service.ledger import Ledger
 from service.records import Inclusion, Rating, Record
 from tests.service.exam_world import QUESTION, answer, judgements, question, run, submission
@@ -54,6 +54,21 @@ def test_a_judgement_is_found_by_its_id_and_by_its_answer(ledger: Ledger) -> Non
     assert ledger.judgements_of_answer("a1") == judgements()
     assert ledger.judgements_of_answer("a1", "Tides") == judgements()
     assert ledger.judgements_of_answer("a1", "Winds") == []
+
+
+def test_the_first_judgement_with_a_result_is_found_by_its_key(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.record(run(), [QUESTION], [submission()], judgements())
+    filtering, baseline, _ = judgements()
+    other, later = submission(name="sub-2"), judgements("sub-2", "later")
+    ledger.record(run("run-2"), [QUESTION], [other], later)
+    ledger.close()
+    ledger = Ledger(path)
+    for judgement in (*judgements(), *later):
+        first = filtering if judgement.stage is Stage.FILTER else baseline
+        assert ledger.find_result(judgement.result_key(other.text)) == first
+    assert ledger.find_result(filtering.result_key("another text")) is None
+    ledger.close()
 
 
 def test_what_nobody_recorded_is_unknown(ledger: Ledger) -> None:
