@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from datetime import date
 from importlib.metadata import version
 from itertools import islice, zip_longest
@@ -17,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from filter_training.progress import progress
 from service.cli.options import ProfileOption, given_settings
 from service.errors import InputError
 from service.exam import ExamItem
@@ -24,8 +24,6 @@ from service.settings import Settings
 
 _LIBRARIES = ("steadyeval", "torch", "transformers", "peft")
 _SETTINGS = ("engine", "device", "decoding", "batch_size")
-_LINES = 20
-"""Lines of progress where there is no terminal to draw a bar on."""
 
 
 def evaluate(
@@ -88,7 +86,7 @@ def evaluate(
         )
         journal = Journal(folder, subject)
         console.print(f"{len(cases)} texts; results in {escape(str(folder))}", highlight=False)
-        with _progress(console, len(cases)) as report_done:
+        with progress(console, len(cases), doing="filtering") as report_done:
             outcomes, refused = filter_cases(answer_filter, cases, journal, report=report_done)
     report = Report(
         subject=subject,
@@ -136,42 +134,3 @@ def _drawn(
     shuffled = [stratified(items, len(items), random) for items in courses.values()]
     turns = (item for turn in zip_longest(*shuffled) for item in turn if item)
     return list(islice(turns, sample))
-
-
-@contextmanager
-def _progress(console: Console, total: int) -> Iterator[Callable[[int], None]]:
-    """What takes the number of texts done: a bar on a terminal, else a line now and then."""
-    if not console.is_terminal:
-        yield _Lines(console, total)
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("filtering", total=total)
-        yield lambda done: progress.update(task, completed=done)
-
-
-class _Lines:
-    """Progress as lines, each with the time that is left at the pace so far."""
-
-    def __init__(self, console: Console, total: int) -> None:
-        self._console = console
-        self._total = total
-        self._started: tuple[float, int] | None = None
-        self._said = 0
-
-    def __call__(self, done: int) -> None:
-        now = time.monotonic()
-        if self._started is None:
-            # Results of an earlier call say nothing about the pace of this one.
-            self._started = (now, done)
-        start, known = self._started
-        step = done * _LINES // max(self._total, 1)
-        if step == self._said or done == known:
-            return
-        self._said = step
-        left = (now - start) / (done - known) * (self._total - done)
-        self._console.print(
-            f"{done}/{self._total} texts, {left / 60:.0f} min left", highlight=False
-        )

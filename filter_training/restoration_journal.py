@@ -6,15 +6,15 @@ It holds ids, numbers and hashes, never the text of an answer.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from filter_training.journal import JsonLines, claim
 from filter_training.restoration_cases import Case, Key, Row
-from service.errors import InputError, SettingsError
+from service.errors import InputError
 from service.filter import FilteredText
 from service.prompts import filter_prompt
 
@@ -78,13 +78,13 @@ class Journal:
     """
 
     def __init__(self, folder: Path, subject: Subject) -> None:
-        self._path = folder / "results.jsonl"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _claim(folder / "run.json", subject)
-            self._results = {result.key: result for result in _read(self._path)}
+            claim(folder / "run.json", subject)
+            self._lines = JsonLines(folder / "results.jsonl", Result)
         except OSError as error:
             raise InputError(f"cannot use {folder}: {error.strerror}") from error
+        self._results = {result.key: result for result in self._lines.entries}
 
     def result_of(self, case: Case) -> Result | None:
         """The result of this very text, if it was filtered before."""
@@ -93,42 +93,8 @@ class Journal:
 
     def append(self, results: Sequence[Result]) -> None:
         """Keep results, safe from a crash of the machine."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.writelines(f"{result.model_dump_json()}\n" for result in results)
-            file.flush()
-            os.fsync(file.fileno())
+        self._lines.append(results)
         self._results |= {result.key: result for result in results}
-
-
-def _claim(path: Path, subject: Subject) -> None:
-    if not path.exists():
-        path.write_text(subject.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        return
-    try:
-        there = Subject.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise SettingsError(f"{path} is no description of a run; give a new folder") from error
-    if differing := [
-        name for name, value in subject.model_dump().items() if getattr(there, name) != value
-    ]:
-        raise SettingsError(
-            f"{path.parent} holds results of another run ({', '.join(differing)} differ); "
-            "give a new folder"
-        )
-
-
-def _read(path: Path) -> list[Result]:
-    """The results in the file; a last line that a kill cut off is dropped, from the file too."""
-    if not path.exists():
-        return []
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if whole != content:
-        os.truncate(path, len(whole))
-    try:
-        return [Result.model_validate_json(line) for line in whole.splitlines()]
-    except ValidationError as error:
-        raise SettingsError(f"{path} holds what is no result; give a new folder") from error
 
 
 def _prompt_hash(case: Case) -> str:
