@@ -8,11 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 import torch
 from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file, save_file
 from transformers import (
     AutoTokenizer,
     Gemma3ForCausalLM,
@@ -69,6 +71,14 @@ def write_base(folder: Path, *, seed: int = 0) -> None:
     )
     torch.manual_seed(seed)
     MistralForCausalLM(config).save_pretrained(folder)
+
+
+def write_restless_base(folder: Path, base: Path, likely: Sequence[int]) -> None:
+    """Put a copy of `base` into `folder` that often wants the tokens of `likely`."""
+    shutil.copytree(base, folder)
+    weights = load_file(folder / "model.safetensors")
+    weights["lm_head.weight"][list(likely)] *= 6
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def write_sliding_base(folder: Path) -> None:

@@ -25,7 +25,7 @@ from service.profile import ModelProfile, load_profile
 from service.prompts import filter_prompt, grading_prompt
 from service.settings import Settings
 from tests.service.exam_world import TCP_QUESTION as QUESTION
-from tests.tiny_model import write_sliding_base
+from tests.tiny_model import write_restless_base, write_sliding_base
 
 CHOICES = tuple(str(score) for score in range(1, 11))
 ANSWERS = [
@@ -126,7 +126,7 @@ def test_answers_to_several_questions_get_their_cuts_in_one_batch(restless_engin
     other = replace(QUESTION, text="What does UDP leave to the application?")
     requests = [
         CopyRequest(filter_prompt(question, answer), answer)
-        for answer in ANSWERS[:4]
+        for answer in ANSWERS[3:7]
         for question in (QUESTION, other)
     ]
     together = restless_engine.copy(requests)
@@ -336,12 +336,9 @@ def restless_engine(
     Its marks are as strong.
     """
     folder = tmp_path_factory.mktemp("restless") / "base"
-    copytree(files.base_dir, folder)
     encoder = LanguageModel(profile, with_adapters(files), "cpu").encoder
     likely = [2, *encoder.plain_ids("the a . \n ] it is. TCP is <!-- -->", continues=True)]
-    weights = load_file(folder / "model.safetensors")
-    weights["lm_head.weight"][[*likely, *encoder.mark_ids(Role.FILTER)]] *= 6
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    write_restless_base(folder, files.base_dir, [*likely, *encoder.mark_ids(Role.FILTER)])
     restless = ModelFiles(folder, "restless", files.adapters)
     taught = replace(profile, filter_decoding=request.param)
     engine = TransformersEngine(taught, restless, device="cpu", batch_size=8)
