@@ -18,9 +18,11 @@ class HeadMemories:
 
     Args:
         most_bytes: how much is kept beside the latest; what was not needed for longest goes first.
+            A question's two heads of 750 tokens in all take 35 MB with SmolLM2-135M in float32 and
+            98 MB with Mistral-7B in bfloat16, so an exam's questions can take turns.
     """
 
-    def __init__(self, most_bytes: int = 2**28) -> None:
+    def __init__(self, most_bytes: int = 2**29) -> None:
         self._most_bytes = most_bytes
         self._kept: OrderedDict[_Key, Memory] = OrderedDict()
         self._bytes = 0

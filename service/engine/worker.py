@@ -61,6 +61,7 @@ class Worker:
         self._functions = functions
         self._batch_size = batch_size
         self._waiting: list[_Call] = []
+        self._served: deque[_Call] = deque()
         self._unfinished: dict[tuple[Hashable, Hashable], _Job] = {}
         self._changed = Condition()
         self._closed = False
@@ -105,21 +106,24 @@ class Worker:
                     self._unfinished.pop((job.kind, job.item), None)
 
     def _next_batch(self) -> list[_Job]:
-        """Items of the kind whose turn it is, one of each call and around again."""
+        """Items of the kind that waits longest, one of each call and around again."""
         with self._changed:
+            # Behind those that came meanwhile, before those that come next: nobody starves.
+            self._waiting += [call for call in self._served if call.waits()]
             self._changed.wait_for(lambda: self._waiting or self._closed)
             if self._closed:
                 return []
             kind = self._waiting[0].kind
-            others = [call for call in self._waiting if call.kind != kind]
-            turns = deque(call for call in self._waiting if call.kind == kind)
+            first = deque(call for call in self._waiting if call.kind == kind)
+            served: deque[_Call] = deque()
             batch: list[_Job] = []
-            while turns and len(batch) < self._batch_size:
+            while len(batch) < self._batch_size and (turns := first or served):
                 call = turns.popleft()
                 if call.waits():
                     batch.append(call.take())
-                    turns.append(call)
-            self._waiting = [call for call in (*others, *turns) if call.waits()]
+                    served.append(call)
+            self._served = served
+            self._waiting = [call for call in self._waiting if call.waits() and call not in served]
             return batch
 
     def _run_batch(self, batch: Sequence[_Job]) -> None:

@@ -91,15 +91,43 @@ def test_a_call_with_many_items_holds_up_no_other(kind: str, number: int) -> Non
         exam = pool.submit(worker.run, "double", range(80))
         assert recorder.started.wait(30)
         late = pool.submit(worker.run, kind, [number])
-        wait_until(lambda: len(worker._waiting) == 2)
+        wait_until(lambda: len(worker._waiting) == 1)
         recorder.go_on.set()
         assert late.result() == [2 * number if kind == "double" else -number]
         assert exam.result() == [2 * item for item in range(80)]
     worker.close()
-    # One batch is running, and where the kinds differ the exam's next one comes first.
-    assert any(number in batch for batch in recorder.batches[1:3])
+    assert number in recorder.batches[1]
     ran = [item for batch in recorder.batches for item in batch]
     assert len(ran) == (81 if kind == "negate" else len({*range(80), number}))
+
+
+def test_who_comes_first_is_served_first() -> None:
+    ran: list[int] = []
+    coming = [6, 7, 8]
+    started, go_on = Event(), Event()
+
+    def note(items: Sequence[int]) -> Sequence[int]:
+        ran.extend(items)
+        started.set()
+        assert go_on.wait(30)
+        if coming:
+            waiting = len(worker._waiting)
+            calls.append(pool.submit(worker.run, "note", [coming.pop(0)]))
+            wait_until(lambda: len(worker._waiting) == waiting + 1)
+        return items
+
+    worker = Worker({"note": note}, batch_size=1)
+    with ThreadPoolExecutor(9) as pool:
+        calls = [pool.submit(worker.run, "note", [0])]
+        assert started.wait(30)
+        for number in range(1, 6):
+            calls.append(pool.submit(worker.run, "note", [number]))
+            wait_until(lambda number=number: len(worker._waiting) == number)  # type: ignore[misc]
+        go_on.set()
+        wait_until(lambda: len(ran) == 9)
+        assert [call.result() for call in calls] == [[number] for number in range(9)]
+    worker.close()
+    assert ran == list(range(9))
 
 
 def test_many_small_calls_do_not_hold_up_a_large_one() -> None:
