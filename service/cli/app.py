@@ -6,6 +6,7 @@ from importlib.metadata import version as distribution_version
 
 import typer
 
+from evaluation.cli import evaluate
 from filter_training.cli import train_app
 from service.cli.demo import demo
 from service.cli.filter import filter_exam
@@ -25,6 +26,7 @@ app.command()(demo)
 app.command()(serve)
 app.command()(grade)
 app.command("filter")(filter_exam)
+app.command()(evaluate)
 app.add_typer(models_app, name="models")
 app.add_typer(graph_app, name="graph")
 app.add_typer(train_app, name="train")
