@@ -52,7 +52,6 @@ class Database:
     def _prepare(self) -> None:
         with self.reading() as connection:
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
         with self.writing() as connection:
             version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -89,14 +88,18 @@ class Database:
             yield self._glance
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
         """A transaction: on disk when the block ends, undone whole when it raises.
+
+        One that is not `lasting` is on disk when the next lasting one is; until then, a loss of
+        power may undo it, a crash of the process may not.
 
         Raises:
             LedgerError: the file cannot be written (disk full, locked, read-only).
             InputError: as for `reading`.
         """
         with self.reading() as connection:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection
@@ -104,6 +107,21 @@ class Database:
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+    @contextmanager
+    def part(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """A part of a transaction, undone alone when the block raises."""
+        connection.execute("SAVEPOINT part")
+        try:
+            with self._named_errors():
+                yield
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK TO part")
+            raise
+        finally:
+            if connection.in_transaction:
+                connection.execute("RELEASE part")
 
     def close(self) -> None:
         """Close the file."""

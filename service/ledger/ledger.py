@@ -15,6 +15,7 @@ from service.exam import Answer, ExamItem, Question
 from service.judgement import Judgement
 from service.ledger import rows
 from service.ledger.database import Database, insert, insert_logged
+from service.ledger.group_commit import GroupCommit
 from service.records import Inclusion, LoggedRecord, Rating, Run, Submission
 
 _SALT_BYTES = 16
@@ -52,6 +53,7 @@ class Ledger:
             LedgerError: the file cannot be opened, or a newer SteadyEval made it.
         """
         self._database = Database(path, patience_s=patience_s)
+        self._commits = GroupCommit(self._database)
         self._listeners: list[Callable[[], None]] = []
         with self._database.reading() as connection:
             (ledger_id,) = connection.execute("SELECT ledger_id FROM ledger").fetchone()
@@ -74,6 +76,9 @@ class Ledger:
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with self._database.writing() as connection:
             yield connection
+        self._tell()
+
+    def _tell(self) -> None:
         for listener in self._listeners:
             listener()
 
@@ -133,20 +138,8 @@ class Ledger:
             Or why it cannot be taken: its id is another student's or another question's, or
             its question differs from the registered one.
         """
-        admitted: list[bytes | InputError] = []
-        owners: dict[_AnswerKey, _Owner] = {}
-        with self._database.writing() as connection:
-            for question, answer in items:
-                key = _AnswerKey(question.exam_id, answer.answer_id)
-                owner = _Owner(question.question_id, answer.student_id)
-                try:
-                    _check_question(connection, question)
-                    known = owners.setdefault(key, _known_owner(connection, key) or owner)
-                    _check_owner(key, owner, known)
-                    admitted.append(_salt(connection, key))
-                except InputError as error:
-                    admitted.append(error)
-        return admitted
+        # A salt matters once a record has an id that is made with it, and that one is lasting.
+        return self._commits.run(lambda connection: _admit(connection, items), lasting=False)
 
     # --- Judgements ---
 
@@ -172,37 +165,19 @@ class Ledger:
                 as another student's.
             LedgerError: the file cannot be written.
         """
-        raw = {submission.submission_id: submission.text for submission in submissions}
-        with self._writing() as connection:
-            for question in dict.fromkeys(questions):
-                _keep_question(connection, question)
-            insert_logged(connection, "run", rows.run_row(run))
-            for submission in submissions:
-                key = _AnswerKey(submission.exam_id, submission.answer_id)
-                owner = _Owner(submission.question_id, submission.student_id)
-                try:
-                    _register_answer(connection, key, owner)
-                except InputError as error:
-                    raise RecordConflictError(str(error)) from error
-                insert_logged(connection, "submission", rows.submission_row(submission))
-            for judgement in judgements:
-                if insert_logged(connection, "judgement", rows.judgement_row(judgement)):
-                    rows.add_removed_spans(connection, judgement)
-                    rows.add_result(connection, judgement, raw[judgement.submission_id])
-                else:
-                    _check_same_result(connection, judgement)
-            for judgement in judgements:
-                inclusion = Inclusion(run.run_id, judgement.judgement_id)
-                insert_logged(connection, "inclusion", vars(inclusion))
+        self._commits.run(
+            lambda connection: _record(connection, run, questions, submissions, judgements)
+        )
+        self._tell()
 
     def find(self, judgement_id: str) -> Judgement | None:
-        """A Judgement by its id, if there is one."""
-        with self._database.reading() as connection:
+        """A Judgement by its id, if there is one. Waits for no writer."""
+        with self._database.glancing() as connection:
             return _find(connection, judgement_id)
 
     def find_result(self, key: bytes) -> Judgement | None:
         """The first Judgement with this result, whoever it is of, if there is one."""
-        with self._database.reading() as connection:
+        with self._database.glancing() as connection:
             row = connection.execute(
                 "SELECT judgement_id FROM result WHERE key = ?", (key,)
             ).fetchone()
@@ -245,6 +220,54 @@ class Ledger:
                 )
                 for entry in log.fetchall()
             ]
+
+
+def _admit(
+    connection: sqlite3.Connection, items: Sequence[tuple[Question, Answer]]
+) -> list[bytes | InputError]:
+    admitted: list[bytes | InputError] = []
+    owners: dict[_AnswerKey, _Owner] = {}
+    for question, answer in items:
+        key = _AnswerKey(question.exam_id, answer.answer_id)
+        owner = _Owner(question.question_id, answer.student_id)
+        try:
+            _check_question(connection, question)
+            known = owners.setdefault(key, _known_owner(connection, key) or owner)
+            _check_owner(key, owner, known)
+            admitted.append(_salt(connection, key))
+        except InputError as error:
+            admitted.append(error)
+    return admitted
+
+
+def _record(
+    connection: sqlite3.Connection,
+    run: Run,
+    questions: Sequence[Question],
+    submissions: Sequence[Submission],
+    judgements: Sequence[Judgement],
+) -> None:
+    raw = {submission.submission_id: submission.text for submission in submissions}
+    for question in dict.fromkeys(questions):
+        _keep_question(connection, question)
+    insert_logged(connection, "run", rows.run_row(run))
+    for submission in submissions:
+        key = _AnswerKey(submission.exam_id, submission.answer_id)
+        owner = _Owner(submission.question_id, submission.student_id)
+        try:
+            _register_answer(connection, key, owner)
+        except InputError as error:
+            raise RecordConflictError(str(error)) from error
+        insert_logged(connection, "submission", rows.submission_row(submission))
+    for judgement in judgements:
+        if insert_logged(connection, "judgement", rows.judgement_row(judgement)):
+            rows.add_removed_spans(connection, judgement)
+            rows.add_result(connection, judgement, raw[judgement.submission_id])
+        else:
+            _check_same_result(connection, judgement)
+    for judgement in judgements:
+        inclusion = Inclusion(run.run_id, judgement.judgement_id)
+        insert_logged(connection, "inclusion", vars(inclusion))
 
 
 def _register_question(connection: sqlite3.Connection, question: Question) -> None:
