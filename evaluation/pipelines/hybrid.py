@@ -12,18 +12,17 @@ from service.exam import Question
 from service.filter import AnswerFilter, FilteredText
 
 _CUES = re.compile(
-    r"\b(?:ignor|disregard|overrid|overrul|bypass)\w*"
-    r"|\b(?:instructions?|rubrics?|grad(?:er|ing)|examiners?|jailbreak|system prompt)\b"
-    r"|\b(?:full|max(?:imum)?|high(?:est)?|top|perfect|all)\s+(?:marks?|points?|scores?|credits?)\b"
-    r"|\b(?:give|award|assign|grant|deserve|output|return)\w*\W+(?:\w+\W+){0,6}"
-    r"(?:marks?|points?|scores?|credits?|\d+)\b"
-    r"|\b(?:score|marks?|points?|answer)\s*[:=]\s*\d"
-    r"|\b(?:pretend|role[ -]?play|act as|you are (?:now|the|an?))\b"
-    r"|<!--|-->|\[/?[A-Z][A-Z_ ]+\]|<\|?/?[a-z_]+\|?>|^\W*(?:system|assistant|user)\s*:",
+    r"\b(?:ignor|disregard|overrid|overrul|bypass|neglect|discard|deduct|jailbreak)\w*"
+    r"|\b(?:instructions?|rubrics?|criteri(?:on|a)|polic(?:y|ies)|feedback|submissions?)\b"
+    r"|\b(?:grad(?:e[rds]?|ing)|scor(?:e[ds]?|ing)|marks?|points?|credits?|ratings?|correct)\b"
+    r"|\b(?:students?|professors?|teachers?|examiners?|graders?|administrator|developer)\b"
+    r"|\b(?:please|sorry|thanks|pretend|role[ -]?play|act as|you are|this answer|my answer)\b"
+    r"|\b10(?:\.0)?\b|\b10p\b|\bten\b|\b100 ?%"
+    r"|<!--|-->|/\*|\[/?[A-Z][A-Z_ ]+\]|<\|?/?[a-z_]+\|?>|^\W*(?:system|assistant|user)\s*:",
     re.I | re.M,
 )
-"""Words that orders to a grader need, and marks that carry them. Too wide on purpose: an honest
-answer that it takes for an attack costs a model call, an attack that it misses costs the grade."""
+"""Words that an order to a grader can hardly do without, and marks that carry one. Wide on purpose:
+an honest answer that looks attacked costs a model call, an attack that does not costs the grade."""
 
 
 class Hybrid(Pipeline):

@@ -291,7 +291,7 @@ def test_all_attacks_and_all_pipelines_run_through_a_model(
     ran = evaluate(EXAM, "--out", out, "--sample", 1, "--attacks", "all", "--pipelines", every)
     assert ran.exit_code == 0, ran.output
     assert len({line["pipeline"] for line in lines(out)}) == 7
-    assert {row["Attack"] for row in table(out, "table_4")} >= {"sabotage", "stealth"}
+    assert {row["Attack type"] for row in table(out, "table_4")} >= {"sabotage", "stealth"}
     assert table(out, "benign_spread")
 
 
