@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -22,19 +23,20 @@ from service.cli.options import GraphOption, ProfileOption, given_settings
 from service.errors import InputError
 
 if TYPE_CHECKING:
+    from evaluation.graph_scores import GraphScores
     from evaluation.paper_numbers import PaperExam
-    from service.engine.base import Engine
-    from service.exam import ExamItem
+    from evaluation.scores import ScoreRow
+    from evaluation.variants import VariantPlan
+    from service.exam import ExamItem, Question
     from service.settings import Settings
-    from service.stages import Models
 
 _LIBRARIES = ("steadyeval", "torch", "transformers", "peft")
 _SETTINGS = ("engine", "device", "batch_size")
 
 
 def evaluate(
-    exam: Annotated[list[Path], typer.Argument(help="Exam files.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder; a killed run goes on there.")],
+    exam: Annotated[list[Path] | None, typer.Argument(help="Exam files.")] = None,
     pipelines: Annotated[
         str,
         typer.Option(
@@ -55,6 +57,12 @@ def evaluate(
         list[str] | None,
         typer.Option(help="EXAM=ML_gold or EXAM=RC_gold: whose figures in the paper stand beside."),
     ] = None,
+    from_graph: Annotated[
+        str | None,
+        typer.Option(
+            "--from-graph", help="Make the tables of this run_id again, from the graph alone."
+        ),
+    ] = None,
     profile: ProfileOption = None,
     graph: GraphOption = None,
 ) -> None:
@@ -64,25 +72,92 @@ def evaluate(
     are of; no text of an answer. Ledger and graph keep every Judgement: take a STEADYEVAL_HOME
     for experiments.
     """
+    if bool(exam) == bool(from_graph):
+        raise InputError("give either exam files or --from-graph RUN_ID")
     # Only here, since help needs none of it.
+    from evaluation.run_results import layout_of, write_results
+    from evaluation.variants import AttackSet, VariantPlan
+
+    console = Console(stderr=True)
+    settings = given_settings(profile=profile, graph=graph)
+    if from_graph:
+        found = _in_graph(from_graph, settings)
+        names, questions = list(found.pipelines), found.questions
+        peers = _peers(peer or (), questions)
+        rows = found.rows
+    else:
+        names = _names(pipelines)
+        draw = _Draw(tuple(exam or ()), split, sample, seed)
+        items = draw.items(settings)
+        questions = [item.question for item in items]
+        peers = _peers(peer or (), questions)
+        plan = VariantPlan(AttackSet(attacks), seed)
+        rows = _graded(draw, items, plan, names, out, settings, console)
+    layout = layout_of(names, rows, peers, seed=seed)
+    with console.status("writing tables and figures"):
+        write_results(out, rows, questions, layout)
+    console.print(f"tables and figures are in {escape(str(out))}", highlight=False)
+    if missing := sum(row.score is None for row in rows):
+        console.print(
+            f"[yellow]{missing} of {len(rows)} grades are missing[/]; the tables count them",
+            highlight=False,
+        )
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """Which answers of exam files are evaluated."""
+
+    exams: tuple[Path, ...]
+    split: str
+    sample: int | None
+    seed: int
+
+    def items(self, settings: Settings) -> list[ExamItem]:
+        """The honest answers of the split, or as many of each question as can be."""
+        from filter_training.sampling import stratified, unattacked
+        from service.exam_file import read_exam
+
+        limit = settings.max_answer_chars
+        items = [
+            item
+            for path in self.exams
+            for item in unattacked(read_exam(path, max_answer_chars=limit), self.split)
+        ]
+        if not items:
+            raise InputError(f"no answer of the exam files is of split {self.split}")
+        seen: set[tuple[str, str]] = set()
+        for item in items:
+            key = item.question.exam_id, item.answer.answer_id
+            if key in seen:
+                raise InputError(f"{key[0]}, answer {key[1]}: the exam files have it twice")
+            seen.add(key)
+        return items if self.sample is None else stratified(items, self.sample, Random(self.seed))
+
+
+def _graded(
+    draw: _Draw,
+    items: Sequence[ExamItem],
+    plan: VariantPlan,
+    names: Sequence[str],
+    out: Path,
+    settings: Settings,
+    console: Console,
+) -> list[ScoreRow]:
+    """Grade what OUT does not know yet."""
+    from evaluation.pipelines import PIPELINES
     from evaluation.run import grade_variants, procedure
     from evaluation.run_journal import RunDescription, RunJournal
-    from evaluation.run_results import layout_of, score_rows, write_results
-    from evaluation.variants import AttackSet, VariantPlan, fingerprint
+    from evaluation.run_results import score_rows
+    from evaluation.variants import fingerprint
     from filter_training.progress import progress
     from service.engine.base import Role
     from service.engine.factory import open_engine
 
-    console = Console(stderr=True)
-    names = _names(pipelines)
-    settings = given_settings(profile=profile, graph=graph)
-    plan = VariantPlan(AttackSet(attacks), seed)
-    items = _drawn(exam, split, sample, seed, settings)
-    peers = _peers(peer or (), items)
     with console.status(f"loading {escape(settings.profile)}"):
         engine = open_engine(settings)
     with closing(engine):
-        models = _models(names, engine)
+        models = {name: PIPELINES[name].models(engine) for name in names}
         description = RunDescription(
             run_id=str(uuid4()),
             started_at=datetime.now(UTC),
@@ -92,10 +167,10 @@ def evaluate(
             fingerprints={role.value: engine.fingerprint(role) for role in Role},
             pipelines={name: procedure(one) for name, one in models.items()},
             attacks=plan.attacks,
-            split=split,
-            sample=sample,
-            seed=seed,
-            exams=_hashes(exam),
+            split=draw.split,
+            sample=draw.sample,
+            seed=draw.seed,
+            exams={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in draw.exams},
             texts_sha256=fingerprint(plan, items),
             versions={library: version(library) for library in _LIBRARIES},
         )
@@ -111,14 +186,15 @@ def evaluate(
             progress(console, total, doing="grading") as report,
         ):
             grade_variants(models, items, plan, ledger=ledger, journal=journal, report=report)
-    layout = layout_of(names, plan, peers)
-    with console.status("writing tables and figures"):
-        write_results(
-            out, score_rows(journal.lines, items), [item.question for item in items], layout
-        )
-    console.print(f"tables, figures and scores are in {escape(str(out))}", highlight=False)
-    if missing := sum(line.score is None for line in journal.lines):
-        console.print(f"[yellow]{missing} of {total} grades are missing[/]; the tables count them")
+    return score_rows(journal.lines, items)
+
+
+def _in_graph(run_id: str, settings: Settings) -> GraphScores:
+    from evaluation.graph_scores import read_scores
+    from service.graph import open_graph
+
+    with open_graph(settings) as store:
+        return read_scores(store, run_id)
 
 
 def _names(given: str) -> list[str]:
@@ -130,43 +206,10 @@ def _names(given: str) -> list[str]:
     return names
 
 
-def _models(names: Sequence[str], engine: Engine) -> dict[str, Models]:
-    from evaluation.pipelines import PIPELINES
-
-    return {name: PIPELINES[name].models(engine) for name in names}
-
-
-def _drawn(
-    exams: Sequence[Path], split: str, sample: int | None, seed: int, settings: Settings
-) -> list[ExamItem]:
-    """The honest answers of the split, or as many of each question as can be."""
-    from filter_training.sampling import stratified, unattacked
-    from service.exam_file import read_exam
-
-    items = [
-        item
-        for path in exams
-        for item in unattacked(read_exam(path, max_answer_chars=settings.max_answer_chars), split)
-    ]
-    if not items:
-        raise InputError(f"no answer of the exam files is of split {split}")
-    seen: set[tuple[str, str]] = set()
-    for item in items:
-        key = item.question.exam_id, item.answer.answer_id
-        if key in seen:
-            raise InputError(f"{key[0]}, answer {key[1]}: the exam files have it twice")
-        seen.add(key)
-    return items if sample is None else stratified(items, sample, Random(seed))
-
-
-def _hashes(exams: Sequence[Path]) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in exams}
-
-
-def _peers(given: Sequence[str], items: Sequence[ExamItem]) -> Mapping[str, PaperExam]:
+def _peers(given: Sequence[str], questions: Sequence[Question]) -> dict[str, PaperExam]:
     from evaluation.paper_numbers import PaperExam
 
-    exams = {item.question.exam_id for item in items}
+    exams = {question.exam_id for question in questions}
     peers = {}
     for text in given:
         exam, _, name = text.rpartition("=")

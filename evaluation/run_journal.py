@@ -25,7 +25,7 @@ class RunDescription(BaseModel):
     """What an evaluation is of, `run.json`: results of different ones never stand in one folder.
 
     Attributes:
-        run_id: the graph's Run of each pipeline is called `run_id/pipeline`.
+        run_id: the graph's Runs are called `run_id/1-pipeline` and so on, in their order.
         started_at: when the first call began.
         command: the first call.
         settings: those that decide how the model runs.

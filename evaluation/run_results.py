@@ -11,8 +11,9 @@ from evaluation.paper_numbers import PaperExam
 from evaluation.pipelines import PIPELINES
 from evaluation.run_journal import ScoreLine
 from evaluation.scores import ScoreRow, Scores
-from evaluation.tables import Table, all_tables, write_table
-from evaluation.variants import VariantPlan
+from evaluation.tables import all_tables, write_table
+from evaluation.variants import BENIGN, FURTHER_ATTACKS
+from service.errors import InputError
 from service.exam import ExamItem, Question
 
 
@@ -41,28 +42,39 @@ def score_rows(lines: Iterable[ScoreLine], items: Iterable[ExamItem]) -> list[Sc
 
 
 def layout_of(
-    pipelines: Sequence[str], plan: VariantPlan, peers: Mapping[str, PaperExam]
+    pipelines: Sequence[str],
+    rows: Iterable[ScoreRow],
+    peers: Mapping[str, PaperExam],
+    *,
+    seed: int,
 ) -> Layout:
     """What the tables of an evaluation set side by side; the first pipeline is the reference."""
+    there = {row.attack_type for row in rows}
     return Layout(
         pipelines=tuple(PIPELINES[name].variant for name in pipelines),
-        further_attacks=plan.further_attacks,
-        benign=plan.benign,
+        further_attacks=tuple(name for name in FURTHER_ATTACKS if name in there),
+        benign=tuple(name for name in BENIGN if name in there),
         peers=peers,
-        seed=plan.seed,
+        seed=seed,
     )
 
 
 def write_results(
     folder: Path, rows: Iterable[ScoreRow], questions: Iterable[Question], layout: Layout
-) -> list[Table]:
-    """Write the tables to FOLDER/tables and the figures to FOLDER/figures."""
+) -> None:
+    """Write the tables to FOLDER/tables and the figures to FOLDER/figures.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
     scores = Scores.of(rows)
-    tables = all_tables(scores, questions, layout)
-    for name in ("tables", "figures"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    for table in tables:
-        write_table(table, folder / "tables")
-    for drawing in all_figures(scores, layout):
-        write_figure(drawing, folder / "figures")
-    return tables
+    tables, figures = folder / "tables", folder / "figures"
+    try:
+        tables.mkdir(parents=True, exist_ok=True)
+        figures.mkdir(exist_ok=True)
+        for table in all_tables(scores, questions, layout):
+            write_table(table, tables)
+        for drawing in all_figures(scores, layout):
+            write_figure(drawing, figures)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror}") from error

@@ -178,7 +178,7 @@ def test_judgements_stand_in_the_ledger_with_attack_and_run(
     finally:
         ledger.close()
     runs = {record.run_id: record for record in records if hasattr(record, "kind")}
-    assert set(runs) == {f"{run_id}/none", f"{run_id}/copy"}
+    assert set(runs) == {f"{run_id}/1-none", f"{run_id}/2-copy"}
     assert {run.kind for run in runs.values()} == {"evaluation"}
     # Both pipelines asked for the baseline grades; the model gave them once.
     assert len(engine.graded) == len(set(engine.graded))
@@ -278,6 +278,31 @@ def test_what_cannot_be_used_is_refused_before_anything_is_written(
     ran = evaluate(EXAM, *wrong, "--out", tmp_path / "run")
     assert isinstance(ran.exception, InputError)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_graph_alone_gives_the_same_tables(engine: ScriptedEngine, tmp_path: Path) -> None:
+    engine._longest = max(len(attacked(item.answer.text, "stealth")) for item in ANSWERS)
+    options = ("--graph", "embedded", "--peer", "ML_intro=ML_gold", "--seed", 3)
+    scored, rebuilt = tmp_path / "run", tmp_path / "again"
+    ran = evaluate(EXAM, *options, "--out", scored, "--pipelines", "hybrid,none,copy")
+    assert ran.exit_code == 0, ran.output
+    # The same ledger and graph hold another run, and a grade of every day.
+    evaluate(EXAM, *options, "--out", tmp_path / "other", "--sample", 3)
+    run_id = json.loads((scored / "run.json").read_bytes())["run_id"]
+    ran = evaluate("--from-graph", run_id, *options, "--out", rebuilt)
+    assert ran.exit_code == 0, ran.output
+    assert results(rebuilt) == results(scored)
+    ran = evaluate("--from-graph", "nothing", *options, "--out", tmp_path / "nothing")
+    assert isinstance(ran.exception, InputError)
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("given", [(), (EXAM, "--from-graph", "run")])
+def test_scores_come_from_exams_or_from_the_graph(
+    tmp_path: Path, given: tuple[object, ...]
+) -> None:
+    assert isinstance(evaluate(*given, "--out", tmp_path / "run").exception, InputError)
 
 
 def test_all_attacks_and_all_pipelines_run_through_a_model(

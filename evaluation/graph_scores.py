@@ -1,0 +1,133 @@
+"""The scores of an evaluation as the graph holds them, without exam files or `scores.jsonl`.
+
+A text that the model could not take has no Judgement, so an answer none of whose variants was
+graded is not there at all; one of which any was counts its other variants as missing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.pipelines import PIPELINES
+from evaluation.scores import ScoreRow
+from service.errors import InputError
+from service.exam import Criterion, HumanScore, Question, ScoreScale
+from service.graph import GraphStore
+
+_RUNS = """
+MATCH (run:Run {kind: 'evaluation'}) WHERE run.run_id STARTS WITH $prefix
+RETURN run.run_id, run.pipeline ORDER BY run.run_id
+"""
+_JUDGEMENTS = """
+MATCH (:Run {run_id: $run_id})-[:INCLUDES]->(judgement:Judgement {stage: 'filtered'})
+RETURN judgement.exam_id, judgement.question_id, judgement.answer_id, judgement.student_id,
+       judgement.attack_type, judgement.predicted_score, judgement.expected_score
+"""
+_QUESTIONS = """
+MATCH (course:Course)-[:HAS_EXAM]->(exam:Exam)-[:HAS_QUESTION]->(question:Question)
+WHERE exam.exam_id IN $exams
+RETURN question.exam_id, question.question_id, course.name, question.text, question.gold_answer,
+       question.rubric, question.gold_type, question.gold_point_texts, question.gold_point_weights,
+       question.banned_misconceptions, question.min_score, question.max_points, question.step
+"""
+_HUMAN_SCORES = """
+MATCH (score:HumanScore) WHERE score.exam_id IN $exams
+RETURN score.exam_id, score.answer_id, score.rater, score.score ORDER BY score.rater
+"""
+
+
+@dataclass(frozen=True)
+class GraphScores:
+    """What the graph holds of an evaluation.
+
+    Attributes:
+        pipelines: names, in the order in which they were compared.
+        rows: every score.
+        questions: those of the exams.
+    """
+
+    pipelines: tuple[str, ...]
+    rows: Sequence[ScoreRow]
+    questions: Sequence[Question]
+
+
+def read_scores(store: GraphStore, run_id: str) -> GraphScores:
+    """The scores of the evaluation whose `run.json` has this run_id.
+
+    Raises:
+        InputError: the graph has no such evaluation.
+        GraphError: the graph cannot be asked.
+    """
+    runs = [(run, pipeline) for run, pipeline in store.query(_RUNS, {"prefix": f"{run_id}/"}).rows]
+    judged = [
+        (pipeline, *row)
+        for run, pipeline in runs
+        for row in store.query(_JUDGEMENTS, {"run_id": run}).rows
+    ]
+    if not judged:
+        raise InputError(f"the graph has no evaluation {run_id}; run.json names it as run_id")
+    exams = {"exams": sorted({exam_id for _, exam_id, *_ in judged})}
+    questions = {
+        (question.exam_id, question.question_id): question
+        for question in (_question(*row) for row in store.query(_QUESTIONS, exams).rows)
+    }
+    human: dict[tuple[str, str], list[HumanScore]] = defaultdict(list)
+    for exam_id, answer_id, rater, score in store.query(_HUMAN_SCORES, exams).rows:
+        human[exam_id, answer_id].append(HumanScore(rater, score))
+    rows = [
+        ScoreRow(
+            exam_id=exam_id,
+            question_id=question_id,
+            answer_id=answer_id,
+            student_id=student_id,
+            gold_type=questions[exam_id, question_id].gold_type,
+            attack_type=attack_type,
+            pipeline_variant=PIPELINES[pipeline].variant,
+            score=score,
+            expected_score=expected,
+            scale=questions[exam_id, question_id].scale,
+            human_scores=tuple(human[exam_id, answer_id]),
+        )
+        for (
+            pipeline,
+            exam_id,
+            question_id,
+            answer_id,
+            student_id,
+            attack_type,
+            score,
+            expected,
+        ) in judged
+    ]
+    return GraphScores(tuple(name for _, name in runs), rows, list(questions.values()))
+
+
+def _question(
+    exam_id: str,
+    question_id: str,
+    domain: str,
+    text: str,
+    gold_answer: str,
+    rubric: str,
+    gold_type: str,
+    point_texts: Sequence[str],
+    point_weights: Sequence[int],
+    misconceptions: Sequence[str],
+    min_score: float,
+    max_points: float,
+    step: float,
+) -> Question:
+    return Question(
+        exam_id=exam_id,
+        question_id=question_id,
+        domain=domain,
+        text=text,
+        gold_answer=gold_answer,
+        rubric=rubric,
+        gold_type=gold_type,
+        gold_points=tuple(map(Criterion, point_texts, point_weights)),
+        banned_misconceptions=tuple(misconceptions),
+        scale=ScoreScale(min_score, max_points, step),
+    )
