@@ -1,12 +1,7 @@
-"""Examples for the grader: how likely each valid score of an answer shall be.
-
-A human score is an opinion, and the next score on the scale is nearly as good. So the model is
-taught a distribution around it, and not that every other score is equally wrong.
-"""
+"""Examples for the grader: how much of the full score an answer earns."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from filter_training.examples import Example
@@ -19,23 +14,11 @@ class GradedExample(Example):
     """An example whose target is a score line.
 
     Attributes:
-        score: the score that the answer shall have, with decimals.
-        odds: (score, probability) for each valid score, ascending.
+        fraction: how far the score of the answer lies from the lowest valid one (0) to the
+            highest (1).
     """
 
-    score: float
-    odds: tuple[tuple[float, float], ...]
-
-    @property
-    def fraction(self) -> float:
-        """How far `score` lies from the lowest valid score (0) to the highest (1)."""
-        lowest, highest = self.odds[0][0], self.odds[-1][0]
-        return (self.score - lowest) / (highest - lowest)
-
-    @property
-    def lines(self) -> list[str]:
-        """The score line of each valid score."""
-        return [score_line(value) for value, _ in self.odds]
+    fraction: float
 
 
 def score_line(value: float) -> str:
@@ -44,40 +27,23 @@ def score_line(value: float) -> str:
 
 
 def graded_example(
-    question: Question,
-    answer: str,
-    score: float,
-    *,
-    spread: float,
-    group_id: str,
-    attack_type: str,
-    justify: bool,
+    question: Question, answer: str, score: float, *, group_id: str, attack_type: str
 ) -> GradedExample:
-    """An example whose scores are likely as a normal density around `score` says.
+    """An example for a grader that marks.
 
     Args:
         question: the question with its scale.
         answer: what the student wrote.
         score: the mean of the raters, or what the rubric says.
-        spread: standard deviation in points of a scale from 1 to 10; 0 for all or nothing.
         group_id: examples of one group stay in one split.
         attack_type: where the score comes from.
-        justify: whether the prompt asks for a justification.
     """
     scale = question.scale
-    values = scale.scores()
-    nearest = min(values, key=lambda value: (abs(value - score), -value))
-    deviation = spread * (scale.max_points - scale.min_score) / 9
-    if deviation:
-        weights = [math.exp(-(((value - score) / deviation) ** 2) / 2) for value in values]
-    else:
-        weights = [float(value == nearest) for value in values]
-    total = sum(weights)
+    nearest = min(scale.scores(), key=lambda value: (abs(value - score), -value))
     return GradedExample(
         group_id=group_id,
         attack_type=attack_type,
-        prompt=grading_prompt(question, answer, justify=justify),
+        prompt=grading_prompt(question, answer, justify=False),
         target=score_line(nearest),
-        score=score,
-        odds=tuple((value, weight / total) for value, weight in zip(values, weights, strict=True)),
+        fraction=(score - scale.min_score) / (scale.max_points - scale.min_score),
     )

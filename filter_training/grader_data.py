@@ -50,7 +50,7 @@ class _Sample:
 
 
 def grader_examples(
-    items: Sequence[ExamItem], *, per_question: int, seed: int, spread: float, justify: bool
+    items: Sequence[ExamItem], *, per_question: int, seed: int
 ) -> list[GradedExample]:
     """Up to `per_question` examples for each question, half with human and half with rubric scores.
 
@@ -58,9 +58,6 @@ def grader_examples(
         items: answers with their human scores.
         per_question: examples for each question.
         seed: seed of all draws.
-        spread: how far likely scores lie around a human one, in points of a scale from 1 to 10;
-            where the rubric says the score, half of that.
-        justify: whether the prompt asks for a justification.
     """
     random = Random(seed)
     pools = by_question(items)
@@ -84,10 +81,8 @@ def grader_examples(
                 question,
                 sample.answer,
                 sample.score,
-                spread=spread if sample.source == HUMAN else spread / 2,
                 group_id=_group(question, sample.answer),
                 attack_type=sample.source,
-                justify=justify,
             )
             for sample in samples
         ]

@@ -3,9 +3,6 @@
 A batch is the question's head, computed once, and the answers of several students behind it,
 side by side in the batch dimension: each branch sees the head and itself, and its positions
 begin where the head ends. So each example sees exactly what it would see alone.
-
-A branch that is to be scored ends in all valid scores side by side, each of which sees what
-stands before them and itself, as `service.engine.grading` reads them.
 """
 
 from __future__ import annotations
@@ -22,25 +19,13 @@ from service.engine.tokens import DraftToken, PromptEncoder
 
 
 @dataclass(frozen=True)
-class ScoreChoice:
-    """A valid score: its token ids behind the cue, its value, and how likely it shall be."""
-
-    ids: tuple[int, ...]
-    value: float
-    probability: float
-
-
-@dataclass(frozen=True)
 class Encoded:
     """Token ids of an example: the head may be shared, the rest is its own.
 
     Attributes:
         head: the prompt up to the answer.
         tail: the rest of the prompt.
-        target: what the model should write, with the end-of-sequence token; where there are
-            `choices`, the cue that they follow; where there are `marks`, the text to mark.
-        choices: valid scores.
-        score: the score that the answer shall have.
+        target: what the model should write, with the end-of-sequence token; or the text to mark.
         marks: (place in tail and target, probability of yes) of each mark that is asked for;
             None where the model should write.
     """
@@ -48,35 +33,12 @@ class Encoded:
     head: tuple[int, ...]
     tail: tuple[int, ...]
     target: tuple[int, ...]
-    choices: tuple[ScoreChoice, ...] = ()
-    score: float = 0.0
     marks: tuple[tuple[int, float], ...] | None = None
 
     @property
     def branch_length(self) -> int:
         """Tokens behind the head."""
-        return len(self.tail) + len(self.target) + sum(len(choice.ids) for choice in self.choices)
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Where a batch reads the odds of one branch's scores.
-
-    Attributes:
-        branch: row of the batch.
-        steps: for each choice, (column that predicts, token) of each of its tokens.
-        ends: for each choice, the column that predicts what may end it.
-        values: float32 [C], the scores.
-        probabilities: float32 [C], how likely each shall be; they sum to 1.
-        score: the score that the branch shall have, with decimals.
-    """
-
-    branch: int
-    steps: tuple[tuple[tuple[int, int], ...], ...]
-    ends: tuple[int, ...]
-    values: torch.Tensor
-    probabilities: torch.Tensor
-    score: float
+        return len(self.tail) + len(self.target)
 
 
 @dataclass(frozen=True)
@@ -92,7 +54,6 @@ class Batch:
         columns: int64 [T], that position.
         labels: int64 [T], the token that should follow there; or float32 [T], how likely the
             mark there shall be yes.
-        scored: the branches that carry choices.
     """
 
     head: torch.Tensor
@@ -102,7 +63,6 @@ class Batch:
     rows: torch.Tensor
     columns: torch.Tensor
     labels: torch.Tensor
-    scored: tuple[Scored, ...]
 
     @property
     def examples(self) -> int:
@@ -127,15 +87,10 @@ def encode(
     """
     head = encoder.head_ids(example.prompt)
     tail = encoder.tail_ids(example.prompt)
-    choices: tuple[ScoreChoice, ...] = ()
-    score = 0.0
     asked: tuple[tuple[int, float], ...] | None = None
     target: list[int]
     if marks and isinstance(example, GradedExample):
         target, asked = [], ((len(tail) - 1, example.fraction),)
-    elif isinstance(example, GradedExample):
-        target, choices = _score_lines(example, encoder)
-        score = example.score
     elif marks and isinstance(example, FilterExample):
         draft = encoder.draft(example.text, continues=True)
         target = [token.token_id for token in draft]
@@ -143,14 +98,13 @@ def encode(
     else:
         target = encoder.plain_ids(example.target, continues=True)
         target.append(encoder.tokenizer.eos_token_id)
-    answer = len(target) + sum(len(choice.ids) for choice in choices)
-    excess = len(head) + len(tail) + answer - max_length
+    excess = len(head) + len(tail) + len(target) - max_length
     if excess > 0:
         lost = min(max(0, excess - len(head)), len(tail) - 1)
         head, tail = head[excess:], tail[lost:]
         if asked is not None:
             asked = tuple((place - lost, mark) for place, mark in asked)
-    return Encoded(tuple(head), tuple(tail), tuple(target), choices, score, asked)
+    return Encoded(tuple(head), tuple(tail), tuple(target), asked)
 
 
 def _marks(
@@ -162,20 +116,6 @@ def _marks(
         shown = [at for at in range(token.start, token.end) if not example.text[at].isspace()]
         if shown:
             yield place, float(2 * len(cut.intersection(shown)) > len(shown))
-
-
-def _score_lines(
-    example: GradedExample, encoder: PromptEncoder
-) -> tuple[list[int], tuple[ScoreChoice, ...]]:
-    """The tokens that all score lines begin with, and how each goes on."""
-    lines = [encoder.plain_ids(line, continues=True) for line in example.lines]
-    alike = [len(set(tokens)) == 1 for tokens in zip(*lines, strict=False)]
-    shared = alike.index(False) if False in alike else len(alike)
-    choices = tuple(
-        ScoreChoice(tuple(line[shared:]), value, probability)
-        for line, (value, probability) in zip(lines, example.odds, strict=True)
-    )
-    return lines[0][:shared], choices
 
 
 def pack(
@@ -218,7 +158,6 @@ def batch(head: Sequence[int], branches: Sequence[Encoded]) -> Batch:
     rows: list[int] = []
     columns: list[int] = []
     labels: list[float] = []
-    scored: list[Scored] = []
     for row, branch in enumerate(branches):
         plain = [*branch.tail, *branch.target]
         ids[row, : len(plain)] = torch.tensor(plain)
@@ -229,8 +168,6 @@ def batch(head: Sequence[int], branches: Sequence[Encoded]) -> Batch:
         rows += [row] * len(asked)
         columns += [column for column, _ in asked]
         labels += [label for _, label in asked]
-        if branch.choices:
-            scored.append(_place_choices(row, branch, len(plain), before, ids, positions, sees))
     return Batch(
         head=torch.tensor([list(head)], dtype=torch.long),
         ids=ids,
@@ -239,37 +176,4 @@ def batch(head: Sequence[int], branches: Sequence[Encoded]) -> Batch:
         rows=torch.tensor(rows, dtype=torch.long),
         columns=torch.tensor(columns, dtype=torch.long),
         labels=torch.tensor(labels, dtype=torch.long if branches[0].marks is None else torch.float),
-        scored=tuple(scored),
-    )
-
-
-def _place_choices(
-    row: int,
-    branch: Encoded,
-    start: int,
-    before: int,
-    ids: torch.Tensor,
-    positions: torch.Tensor,
-    sees: torch.Tensor,
-) -> Scored:
-    """Put the choices of a branch behind its `start` tokens, and say where they are."""
-    steps: list[tuple[tuple[int, int], ...]] = []
-    ends: list[int] = []
-    at = start
-    for choice in branch.choices:
-        stop = at + len(choice.ids)
-        ids[row, at:stop] = torch.tensor(choice.ids)
-        positions[row, at:stop] = torch.arange(before + start, before + start + len(choice.ids))
-        sees[row, 0, at:stop, before + start : before + at] = False
-        predicting = [start - 1, *range(at, stop - 1)]
-        steps.append(tuple(zip(predicting, choice.ids, strict=True)))
-        ends.append(stop - 1)
-        at = stop
-    return Scored(
-        branch=row,
-        steps=tuple(steps),
-        ends=tuple(ends),
-        values=torch.tensor([choice.value for choice in branch.choices]),
-        probabilities=torch.tensor([choice.probability for choice in branch.choices]),
-        score=branch.score,
     )

@@ -43,8 +43,6 @@ class Recipe:
         four_bit: keep the frozen base in 4 bits; needs an NVIDIA GPU and bitsandbytes.
         frozen_layers: so many of the lowest layers get no adapter, which saves their backward pass.
         checkpoint_steps: optimizer steps between two checkpoints.
-        score_spread: grade: how far likely scores lie around a human one; standard deviation in
-            points of a scale from 1 to 10.
         rank_weight: grade: weight of the order of the answers beside their scores.
         plan: filter: what the data is made of; the paper's dataset where it is not given.
     """
@@ -71,7 +69,6 @@ class Recipe:
     checkpoint_steps: int
     four_bit: bool = False
     frozen_layers: int = 0
-    score_spread: float = 0.0
     rank_weight: float = 0.0
     plan: FilterPlan = field(default_factory=FilterPlan)
 

@@ -51,19 +51,21 @@ class TrainingData:
     def of_exams(
         cls, recipe: Recipe, items: Sequence[ExamItem], settings: Settings
     ) -> TrainingData:
-        """What the recipe makes of exams."""
+        """What the recipe makes of exams.
+
+        Raises:
+            SettingsError: the recipe trains a grader, and the profile's grader does not mark.
+        """
         if recipe.role is Role.FILTER:
             variants = filter_dataset(items, recipe.plan, groups=recipe.groups, seed=recipe.seed)
             share = recipe.validation_share
             return cls._of(Dataset.split(variants, validation_share=share, seed=recipe.seed))
-        justify = load_profile(recipe.profile, settings).justification == "prose"
-        examples = grader_examples(
-            items,
-            per_question=recipe.groups,
-            seed=recipe.seed,
-            spread=recipe.score_spread,
-            justify=justify,
-        )
+        if not load_profile(recipe.profile, settings).marks(Role.GRADE):
+            raise SettingsError(
+                f"a grader is taught to mark, and the one of profile {recipe.profile} writes; "
+                'say grade_decoding = "mark" in its profile.toml'
+            )
+        examples = grader_examples(items, per_question=recipe.groups, seed=recipe.seed)
         training, validation = split_groups(
             examples, validation_share=recipe.validation_share, seed=recipe.seed
         )
@@ -94,8 +96,7 @@ def train(
         report: is told of each step and evaluation.
 
     Returns:
-        The lowest validation loss: nats per target token or mark, or for a grader that writes per
-        answer.
+        The lowest validation loss, per target token or mark.
 
     Raises:
         InputError: there is nothing to train on.

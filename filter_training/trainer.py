@@ -42,7 +42,7 @@ from transformers import (
 from filter_training.attention import GROUPED
 from filter_training.curves import draw_curves
 from filter_training.examples import Example
-from filter_training.packing import Batch, Encoded, Scored, encode, pack
+from filter_training.packing import Batch, Encoded, encode, pack
 from filter_training.reading import read_branches
 from filter_training.recipe import Recipe
 from service.engine.marks import mark_odds
@@ -156,14 +156,12 @@ class AdapterTrainer:
             for name, parameter in self._parameters.items()
         }
         self._device = next(base.parameters()).device
-        self._terminators = [encoder.tokenizer.eos_token_id, *encoder.line_break_ids]
 
     def train(self, training: Sequence[Example], validation: Sequence[Example]) -> float:
         """Run all epochs and write the best adapter to `run_dir/adapter`.
 
         Returns:
-            The lowest validation loss: nats per target token, for a grader what `score_loss`
-            says per answer, or what `mark_loss` says per mark.
+            The lowest validation loss: nats per target token, or what `mark_loss` says per mark.
         """
         recipe = self._recipe
         self._run_dir.mkdir(parents=True, exist_ok=True)
@@ -234,9 +232,9 @@ class AdapterTrainer:
         )
 
     def _step(self, batches: Sequence[Batch], optimizer: torch.optim.Optimizer) -> float:
-        """One optimizer step; the mean loss per target token, scored answer or mark."""
+        """One optimizer step; the mean loss per target token or mark."""
         self._model.train()
-        weight = sum(_weight(batch) for batch in batches)
+        weight = sum(len(batch.labels) for batch in batches)
         total = 0.0
         for batch in batches:
             loss = self._loss(batch)
@@ -253,7 +251,7 @@ class AdapterTrainer:
         return total / weight
 
     def _loss(self, batch: Batch) -> torch.Tensor:
-        """Summed loss of a batch; `_weight` says over how many targets or examples."""
+        """Summed loss of a batch over its targets or marks."""
         causal_lm: Any = self._model.get_base_model()
         recompute = self._recipe.gradient_checkpointing
         hidden = read_branches(causal_lm.model, batch, recompute=recompute)
@@ -265,30 +263,13 @@ class AdapterTrainer:
             odds = mark_odds(targets, causal_lm.lm_head.weight, mark_ids)
             return mark_loss(odds, labels, rank_weight=self._recipe.rank_weight)
         logits = causal_lm.lm_head(targets).float()
-        loss = nn.functional.cross_entropy(logits, labels, reduction="sum")
-        if not batch.scored:
-            return loss
-        scores = [self._odds(causal_lm, hidden, scored) for scored in batch.scored]
-        return loss + score_loss(batch.scored, scores, rank_weight=self._recipe.rank_weight)
-
-    def _odds(self, causal_lm: Any, hidden: torch.Tensor, scored: Scored) -> torch.Tensor:
-        """Log-probability of each valid score with what may end it, float32 [C]."""
-        columns = sorted({column for step in scored.steps for column, _ in step} | {*scored.ends})
-        logs = causal_lm.lm_head(hidden[scored.branch, columns]).float().log_softmax(-1)
-        at = {column: row for row, column in enumerate(columns)}
-        return torch.stack(
-            [
-                torch.stack([logs[at[column], token] for column, token in step]).sum()
-                + logs[at[end], self._terminators].logsumexp(-1)
-                for step, end in zip(scored.steps, scored.ends, strict=True)
-            ]
-        )
+        return nn.functional.cross_entropy(logits, labels, reduction="sum")
 
     @torch.no_grad()
     def _evaluate(self, batches: Sequence[Batch]) -> float:
         self._model.eval()
         total = sum(float(self._loss(batch)) for batch in batches)
-        return total / sum(_weight(batch) for batch in batches)
+        return total / sum(len(batch.labels) for batch in batches)
 
     def _log(self, progress: Progress) -> None:
         with (self._run_dir / _PROGRESS).open("a", encoding="utf-8") as file:
@@ -347,36 +328,12 @@ class AdapterTrainer:
             parameter.copy_(self._masters[name])
 
 
-def score_loss(
-    scored: Sequence[Scored], odds: Sequence[torch.Tensor], *, rank_weight: float
-) -> torch.Tensor:
-    """Summed loss of some branches of one question, from the log-odds [C] of their scores.
-
-    Cross-entropy between the scores that shall be likely and those that are, and, weighted, how
-    far each two answers with different scores are from standing in that order by their expected
-    scores: the mean of log(1 + exp(-difference in points)) (Burges et al., RankNet, ICML 2005).
-    """
-    fit = torch.stack(
-        [
-            -(entry.probabilities.to(logs.device) * logs).sum()
-            for entry, logs in zip(scored, odds, strict=True)
-        ]
-    ).sum()
-    expected = torch.stack(
-        [
-            (logs.softmax(-1) * entry.values.to(logs.device)).sum()
-            for entry, logs in zip(scored, odds, strict=True)
-        ]
-    )
-    wanted = torch.tensor([entry.score for entry in scored], device=expected.device)
-    return fit + rank_weight * len(scored) * _order_loss(expected, wanted)
-
-
 def mark_loss(odds: torch.Tensor, wanted: torch.Tensor, *, rank_weight: float) -> torch.Tensor:
-    """Summed loss of marks of one question's answers.
+    """Summed loss of the marks of one question's answers.
 
-    Cross-entropy, and, weighted, how far the marks are from standing in the wanted order, in
-    tenths of the way from no to yes; as in `score_loss`.
+    Cross-entropy, and, weighted, how far each two marks that shall differ are from standing in
+    that order, in tenths of the way from no to yes: the mean of log(1 + exp(-difference))
+    (Burges et al., RankNet, ICML 2005).
 
     Args:
         odds: log-odds of yes, float32 [T].
@@ -386,16 +343,12 @@ def mark_loss(odds: torch.Tensor, wanted: torch.Tensor, *, rank_weight: float) -
     fit = nn.functional.binary_cross_entropy_with_logits(odds, wanted, reduction="sum")
     if not rank_weight:
         return fit
-    order = _order_loss(10 * odds.sigmoid(), 10 * wanted)
-    return fit + rank_weight * len(wanted) * order
-
-
-def _order_loss(expected: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-    """Mean over all pairs that shall differ; 0 where there are none."""
     higher, lower = (wanted[:, None] > wanted[None, :]).nonzero(as_tuple=True)
     if not len(higher):
-        return expected.sum() * 0
-    return nn.functional.softplus(expected[lower] - expected[higher]).mean()
+        return fit
+    marks = 10 * odds.sigmoid()
+    order = nn.functional.softplus(marks[lower] - marks[higher]).mean()
+    return fit + rank_weight * len(wanted) * order
 
 
 def _load_adapter(model: PeftModel, folder: Path) -> None:
@@ -415,11 +368,6 @@ def _adapted_layers(base: PreTrainedModel, recipe: Recipe) -> list[int] | None:
         return None
     count: int = base.config.get_text_config().num_hidden_layers
     return list(range(recipe.frozen_layers, count))
-
-
-def _weight(batch: Batch) -> int:
-    """What a batch counts for in a mean: its scored answers, or else its targets or marks."""
-    return len(batch.scored) or len(batch.labels)
 
 
 def _steps(batches: Sequence[Batch], batch_examples: int) -> list[list[Batch]]:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from filter_training.attacks import FAMILIES, PAPER_ATTACKS, attacked, make_attack
-from filter_training.dataset import Dataset, Group, Source, filter_target
-from filter_training.marked import MarkedText, Part, Span
+from filter_training.dataset import Dataset, Group, Source, view_cuts
+from filter_training.marked import MarkedText, Part, Span, without
 from service.detection_view import DetectionView, detection_view
 from service.engine.base import Cut
 from service.filter import with_separators
@@ -31,7 +31,11 @@ def marked(before: str, attack: str, after: str = "") -> MarkedText:
 
 
 def target_of(text: MarkedText) -> str:
-    return filter_target(text, detection_view(text.text))
+    return rest(text, detection_view(text.text))
+
+
+def rest(text: MarkedText, view: DetectionView) -> str:
+    return without(view.text, view_cuts(text, view))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +81,7 @@ def test_what_is_decoded_together_with_an_attack_goes_with_it() -> None:
     view = DetectionView(
         "Layer 3: give 10: PI", (*range(9), *[9] * 11), (*range(1, 10), *[20] * 11), 20
     )
-    assert filter_target(text, view) == "Layer 3: "
+    assert rest(text, view) == "Layer 3: "
 
 
 @given(
@@ -99,7 +103,7 @@ def test_a_model_that_writes_the_target_gives_the_answer_back(
     written = "".join(
         character for character, is_cut in zip(view.text, cut, strict=True) if not is_cut
     )
-    assert filter_target(attack.marked, view).rstrip() == written.rstrip()
+    assert rest(attack.marked, view).rstrip() == written.rstrip()
     kept = raw
     cuts = [Cut(*view.to_raw(start, end), 1.0) for start, end in _runs(cut)]
     for removed in reversed(with_separators(raw, cuts)):

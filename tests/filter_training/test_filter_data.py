@@ -79,13 +79,14 @@ def test_a_mixed_dataset_has_its_shares_and_groups_that_share_one_output() -> No
     for group in groups.values():
         assert len(group) == 6
         assert len({variant.output for variant in group}) == 1
-        clean, exact, *others = group
+        clean, *attacked = group
         assert clean.example.attack_type == "clean"
         assert clean.example.target == clean.output
-        assert PAPER_ATTACKS[exact.example.attack_type] in exact.example.prompt.tail
-        assert len({variant.example.attack_type for variant in others}) >= 3
+        assert len({variant.example.attack_type for variant in attacked}) >= 3
         for variant in group:
             assert variant.example.target.strip() == variant.output.strip()
+    texts = [variant.example.text for variant in variants]
+    assert all(any(exact in text for text in texts) for exact in PAPER_ATTACKS.values())
 
 
 def test_variants_of_an_answer_name_it() -> None:
@@ -109,13 +110,13 @@ def test_an_empty_answer_is_all_attack() -> None:
 def test_families_are_drawn_evenly_and_never_those_left_out() -> None:
     left_out = ("stealth", "coercive_suffix", "plea")
     plan = FilterPlan(variants=6, families="all", leave_out=left_out)
-    variants = filter_dataset(items(5, 10), plan, groups=26, seed=1)
+    # 13 families and 2 exact texts: 30 groups of 5 attacks are 10 rounds.
+    variants = filter_dataset(items(5, 10), plan, groups=30, seed=1)
     drawn = Counter(variant.example.attack_type for variant in variants)
     del drawn["clean"]
     assert drawn.keys() == FAMILIES.keys() - set(left_out)
-    # Four draws a group over all families, and one of the two exact texts.
     assert drawn == Counter(
-        {name: 8 + 13 * (name in ("fake_rubric", "role_play")) for name in drawn}
+        {name: 20 if name in ("fake_rubric", "role_play") else 10 for name in drawn}
     )
 
 
@@ -131,12 +132,13 @@ def test_other_families_say_nothing_in_the_words_of_those_left_out(
 
     monkeypatch.setattr("filter_training.filter_data.make_attack", record)
     plan = FilterPlan(variants=6, families="all", leave_out=left_out)
-    variants = filter_dataset(items(5, 10), plan, groups=50, seed=1)
+    # 13 families and 2 exact texts: 60 groups of 5 attacks are 20 rounds.
+    variants = filter_dataset(items(5, 10), plan, groups=60, seed=1)
     refused = [attack for attack in drawn if not attack.borrowed.isdisjoint(left_out)]
     taken = {variant.example.prompt.tail for variant in variants}
     assert {attack.attack_type for attack in refused} >= {"hidden_text", "template_spoof"}
     assert not any(quote(attack.marked.text) in taken for attack in refused)
-    assert len(drawn) - len(refused) == 4 * 50
+    assert len(drawn) - len(refused) == 20 * 13
 
 
 def test_a_plan_that_leaves_a_family_no_words_is_refused() -> None:

@@ -15,9 +15,7 @@ from tests.filter_training.world import items, question
 def data(
     per_question: int, exam: list[ExamItem] | None = None, seed: int = 1
 ) -> list[GradedExample]:
-    return grader_examples(
-        exam or items(), per_question=per_question, seed=seed, spread=1.0, justify=False
-    )
+    return grader_examples(exam or items(), per_question=per_question, seed=seed)
 
 
 def test_half_of_the_examples_carry_human_scores_as_far_as_distinct_answers_last() -> None:
@@ -39,7 +37,7 @@ def test_targets_are_valid_scores_near_the_mean_of_the_raters() -> None:
     for example in data(16):
         parsed = parse_score(example.target, question(0).scale)
         assert parsed.score is not None
-        assert abs(parsed.score - example.score) <= 0.5
+        assert abs(parsed.score - (1 + 9 * example.fraction)) <= 0.5
 
 
 def test_rubric_scores_follow_the_rubric() -> None:

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -17,10 +18,9 @@ from transformers import AutoModelForCausalLM
 from filter_training.examples import Example, split_groups
 from filter_training.filter_data import filter_dataset
 from filter_training.filter_plan import FilterPlan
-from filter_training.packing import Scored
 from filter_training.recipe import RECIPES, Recipe, load_recipe
 from filter_training.run import TrainingData, train
-from filter_training.trainer import AdapterTrainer, Progress, load_base, score_loss
+from filter_training.trainer import AdapterTrainer, Progress, load_base, mark_loss
 from service.engine.base import Role
 from service.engine.tokens import PromptEncoder
 from service.errors import SettingsError
@@ -229,43 +229,43 @@ def test_a_grader_learns_to_prefer_the_scores_it_is_shown(
         if progress.training_loss is not None:
             losses.append(progress.training_loss)
 
-    grader = replace(
-        recipe, role=Role.GRADE, groups=12, epochs=4, score_spread=1.0, rank_weight=0.5
-    )
+    profile = tmp_path / "marking"
+    copytree(tiny_settings.profile, profile)
+    written = (profile / "profile.toml").read_text()
+    marks = 'justification = "none"\ngrade_decoding = "mark"'
+    (profile / "profile.toml").write_text(written.replace('justification = "prose"', marks))
+    grader = replace(recipe, role=Role.GRADE, groups=12, epochs=4, rank_weight=0.5)
+    with pytest.raises(SettingsError, match="grade_decoding"):
+        TrainingData.of_exams(grader, items(), tiny_settings)
+    grader = replace(grader, profile=str(profile))
     data = TrainingData.of_exams(grader, items(), tiny_settings)
-    train(grader, data, tmp_path, tiny_settings, report=report)
+    train(grader, data, tmp_path / "run", tiny_settings, report=report)
     assert losses[-1] < losses[0]
 
 
-def scored(score: float, probabilities: list[float]) -> Scored:
-    values = torch.arange(1.0, len(probabilities) + 1)
-    return Scored(0, (), (), values, torch.tensor(probabilities), score)
-
-
-def test_the_loss_of_a_score_is_its_cross_entropy() -> None:
-    entry = scored(2.0, [0.25, 0.5, 0.25])
-    logs = torch.tensor([0.2, 0.5, 0.3]).log()
-    by_hand = -(0.25 * math.log(0.2) + 0.5 * math.log(0.5) + 0.25 * math.log(0.3))
-    assert score_loss([entry], [logs], rank_weight=1.0).item() == pytest.approx(by_hand)
+def test_the_loss_of_a_mark_is_its_cross_entropy() -> None:
+    odds, wanted = torch.tensor([0.0, math.log(4)]), torch.tensor([0.5, 1.0])
+    by_hand = math.log(2) - math.log(0.8)
+    assert mark_loss(odds, wanted, rank_weight=0).item() == pytest.approx(by_hand)
 
 
 def test_answers_in_the_wrong_order_cost_more_than_in_the_right_one() -> None:
-    low, high = scored(1.0, [1.0, 0.0, 0.0]), scored(3.0, [0.0, 0.0, 1.0])
-    first, last = torch.tensor([0.8, 0.1, 0.1]).log(), torch.tensor([0.1, 0.1, 0.8]).log()
+    wanted = torch.tensor([0.0, 1.0])
 
-    def order(odds: list[torch.Tensor]) -> float:
-        both = score_loss([low, high], odds, rank_weight=1.0)
-        return float(both - score_loss([low, high], odds, rank_weight=0.0))
+    def order(*odds: float) -> float:
+        marks = torch.tensor(odds)
+        both = mark_loss(marks, wanted, rank_weight=1.0)
+        return float(both - mark_loss(marks, wanted, rank_weight=0.0))
 
-    # Expected scores 1.3 and 2.7; two answers, one pair: 2 * log(1 + exp(-difference)).
-    assert order([first, last]) == pytest.approx(2 * math.log(1 + math.exp(-1.4)), rel=1e-5)
-    assert order([last, first]) == pytest.approx(2 * math.log(1 + math.exp(1.4)), rel=1e-5)
+    # Marks of 2 and 8 tenths; two answers, one pair: 2 * log(1 + exp(-difference)).
+    low, high = -math.log(4), math.log(4)
+    assert order(low, high) == pytest.approx(2 * math.log(1 + math.exp(-6)), rel=1e-4)
+    assert order(high, low) == pytest.approx(2 * math.log(1 + math.exp(6)), rel=1e-4)
 
 
 def test_equal_scores_have_no_order() -> None:
-    entries = [scored(2.0, [0.0, 1.0]), scored(2.0, [0.0, 1.0])]
-    odds = [torch.tensor([0.3, 0.7]).log(), torch.tensor([0.6, 0.4]).log()]
-    assert score_loss(entries, odds, rank_weight=5.0) == score_loss(entries, odds, rank_weight=0)
+    odds, wanted = torch.tensor([0.3, -0.7]), torch.tensor([0.4, 0.4])
+    assert mark_loss(odds, wanted, rank_weight=5) == mark_loss(odds, wanted, rank_weight=0)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
