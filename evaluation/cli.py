@@ -76,6 +76,7 @@ def evaluate(
         raise InputError("give either exam files or --from-graph RUN_ID")
     # Only here, since help needs none of it.
     from evaluation.run_results import layout_of, write_results
+    from evaluation.summary import summary
     from evaluation.variants import AttackSet, VariantPlan
 
     console = Console(stderr=True)
@@ -95,7 +96,8 @@ def evaluate(
         rows = _graded(draw, items, plan, names, out, settings, console)
     layout = layout_of(names, rows, peers, seed=seed)
     with console.status("writing tables and figures"):
-        write_results(out, rows, questions, layout)
+        tables = write_results(out, rows, questions, layout)
+    Console().print(summary(tables, layout))
     console.print(f"tables and figures are in {escape(str(out))}", highlight=False)
     if missing := sum(row.score is None for row in rows):
         console.print(
@@ -161,7 +163,7 @@ def _graded(
         description = RunDescription(
             run_id=str(uuid4()),
             started_at=datetime.now(UTC),
-            command=tuple(sys.argv),
+            command=("steadyeval", *sys.argv[1:]),
             settings={name: getattr(settings, name) for name in _SETTINGS},
             profile=Path(settings.profile).name,
             fingerprints={role.value: engine.fingerprint(role) for role in Role},

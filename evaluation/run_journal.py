@@ -81,6 +81,7 @@ class ScoreLine(BaseModel):
         score: the final score; None where there is none.
         expected_score: the mean over the grader's probabilities, where it has them.
         removed: [start, end) of each span that the pipeline removed.
+        review: why a person would have to look at the grade; see `GradedAnswer`.
         judgement_id: of the final Judgement; None where the model cannot take the text.
     """
 
@@ -95,6 +96,7 @@ class ScoreLine(BaseModel):
     score: float | None = None
     expected_score: float | None = None
     removed: tuple[tuple[int, int], ...] = ()
+    review: tuple[str, ...] = ()
     judgement_id: str | None = None
 
     @classmethod
@@ -111,6 +113,7 @@ class ScoreLine(BaseModel):
             score=final.predicted_score,
             expected_score=final.expected_score,
             removed=tuple((span.start, span.end) for span in graded.removed_spans),
+            review=graded.review_reasons,
             judgement_id=final.judgement_id,
         )
 

@@ -11,7 +11,7 @@ from evaluation.paper_numbers import PaperExam
 from evaluation.pipelines import PIPELINES
 from evaluation.run_journal import ScoreLine
 from evaluation.scores import ScoreRow, Scores
-from evaluation.tables import all_tables, write_table
+from evaluation.tables import Table, all_tables, write_table
 from evaluation.variants import BENIGN, FURTHER_ATTACKS
 from service.errors import InputError
 from service.exam import ExamItem, Question
@@ -61,20 +61,25 @@ def layout_of(
 
 def write_results(
     folder: Path, rows: Iterable[ScoreRow], questions: Iterable[Question], layout: Layout
-) -> None:
+) -> dict[str, Table]:
     """Write the tables to FOLDER/tables and the figures to FOLDER/figures.
+
+    Returns:
+        The tables by their names.
 
     Raises:
         InputError: the folder cannot be written to.
     """
     scores = Scores.of(rows)
-    tables, figures = folder / "tables", folder / "figures"
+    tables = {table.name: table for table in all_tables(scores, questions, layout)}
+    figures = folder / "figures"
     try:
-        tables.mkdir(parents=True, exist_ok=True)
-        figures.mkdir(exist_ok=True)
-        for table in all_tables(scores, questions, layout):
-            write_table(table, tables)
+        figures.mkdir(parents=True, exist_ok=True)
+        (folder / "tables").mkdir(exist_ok=True)
+        for table in tables.values():
+            write_table(table, folder / "tables")
         for drawing in all_figures(scores, layout):
             write_figure(drawing, figures)
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
+    return tables

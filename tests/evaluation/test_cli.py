@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,9 +55,18 @@ def engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ScriptedEngine:
     return engine
 
 
+@pytest.fixture
+def exam(tmp_path: Path) -> Path:
+    """The course ML_intro: eight answers to two questions."""
+    path = tmp_path / "course.jsonl"
+    lines = EXAM.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "ML_intro" in line), encoding="utf-8")
+    return path
+
+
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes longer than all else; one test below draws."""
-    monkeypatch.setattr("evaluation.run_results.write_figure", lambda *_: None)
+    monkeypatch.setattr("evaluation.run_results.all_figures", lambda *_: [])
 
 
 def evaluate(*arguments: object) -> Result:
@@ -65,7 +76,8 @@ def evaluate(*arguments: object) -> Result:
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    text = (folder / "scores.jsonl").read_text(encoding="utf-8")
+    path = folder / "scores.jsonl"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -103,9 +115,10 @@ def test_every_variant_of_every_answer_is_graded_by_every_pipeline(
 
 
 @pytest.mark.usefixtures("engine")
-def test_the_tables_show_what_attacks_did(tmp_path: Path) -> None:
+def test_the_tables_show_what_attacks_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "run"
-    evaluate(EXAM, "--out", out, "--peer", "ML_intro=ML_gold")
+    monkeypatch.setenv("COLUMNS", "200")
+    ran = evaluate(EXAM, "--out", out, "--peer", "ML_intro=ML_gold")
     score = {
         (line["pipeline"], line["answer_id"], line["attack_type"]): line["score"]
         for line in lines(out)
@@ -120,19 +133,21 @@ def test_the_tables_show_what_attacks_did(tmp_path: Path) -> None:
     assert float(spread["All"]["filtered: mean CS"]) == 0
     assert float(spread["All"]["baseline: mean CS"]) > 0
     assert spread["ML_intro"]["filtered: mean CS, paper"]
+    shown = next(line for line in ran.output.splitlines() if line.split()[:1] == ["filtered"])
+    assert shown.split()[3:] == ["0.00"] * 4
     assert len(list((out / "tables").glob("*.tex"))) == len(list((out / "tables").glob("*.md")))
 
 
 @pytest.mark.usefixtures("engine")
-def test_run_json_says_what_the_numbers_are_of(tmp_path: Path) -> None:
+def test_run_json_says_what_the_numbers_are_of(exam: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    evaluate(EXAM, "--out", out, "--sample", 4, "--seed", 3, "--pipelines", "copy,none")
+    evaluate(exam, "--out", out, "--sample", 4, "--seed", 3, "--pipelines", "copy,none")
     run = json.loads((out / "run.json").read_bytes())
     assert run["fingerprints"] == {"filter": "scripted-filter", "grade": "scripted-grade"}
     assert list(run["pipelines"]) == ["copy", "none"]
     assert (run["seed"], run["sample"], run["split"]) == (3, 4, "test")
     assert set(run["versions"]) == {"steadyeval", "torch", "transformers", "peft"}
-    assert set(run["exams"]) == {"exam.jsonl"}
+    assert set(run["exams"]) == {"course.jsonl"}
     assert "baseline − filtered" in {row["Pipelines"] for row in table(out, "paired_differences")}
 
 
@@ -151,11 +166,11 @@ def test_no_text_of_an_answer_leaves(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_sample_takes_as_many_answers_of_each_question(tmp_path: Path) -> None:
+def test_a_sample_takes_as_many_answers_of_each_question(exam: Path, tmp_path: Path) -> None:
     drawn = []
     for seed in (1, 1, 2):
         out = tmp_path / str(len(drawn))
-        evaluate(EXAM, "--out", out, "--sample", 8, "--pipelines", "none", "--seed", seed)
+        evaluate(exam, "--out", out, "--sample", 4, "--pipelines", "none", "--seed", seed)
         drawn.append({(line["question_id"], line["answer_id"]) for line in lines(out)})
     assert set(Counter(question for question, _ in drawn[0]).values()) == {2}
     assert drawn[0] == drawn[1]
@@ -163,10 +178,10 @@ def test_a_sample_takes_as_many_answers_of_each_question(tmp_path: Path) -> None
 
 
 def test_judgements_stand_in_the_ledger_with_attack_and_run(
-    engine: ScriptedEngine, tmp_path: Path
+    engine: ScriptedEngine, exam: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
-    evaluate(EXAM, "--out", out, "--sample", 2)
+    evaluate(exam, "--out", out, "--sample", 2)
     run_id = json.loads((out / "run.json").read_bytes())["run_id"]
     ledger = Ledger(tmp_path / "home" / "ledger.sqlite3")
     try:
@@ -191,13 +206,14 @@ class Killed(BaseException):
 @pytest.mark.parametrize(("calls", "error"), [(1, Killed), (3, EngineError)])
 def test_a_killed_run_goes_on_to_the_results_of_an_unbroken_one(
     engine: ScriptedEngine,
+    exam: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     calls: int,
     error: type[BaseException],
 ) -> None:
     options = ("--pipelines", "none,hardened,copy")
-    evaluate(EXAM, "--out", tmp_path / "whole", *options)
+    evaluate(exam, "--out", tmp_path / "whole", *options)
     asked = len(engine.graded)
     monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "another-home"))
     left = iter(range(calls))
@@ -212,25 +228,48 @@ def test_a_killed_run_goes_on_to_the_results_of_an_unbroken_one(
     with monkeypatch.context() as patched:
         patched.setattr(engine, "grade", grade_until_killed)
         try:
-            assert isinstance(evaluate(EXAM, "--out", tmp_path / "run", *options).exception, error)
+            assert isinstance(evaluate(exam, "--out", tmp_path / "run", *options).exception, error)
         except Killed:
             assert error is Killed
     before = lines(tmp_path / "run")
     assert 0 < len(before) < len(lines(tmp_path / "whole"))
     with (tmp_path / "run" / "scores.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"pipeline": "no')
-    ran = evaluate(EXAM, "--out", tmp_path / "run", *options)
+    ran = evaluate(exam, "--out", tmp_path / "run", *options)
     assert ran.exit_code == 0, ran.output
     assert len(engine.graded) == asked
     assert lines(tmp_path / "run")[: len(before)] == before
     assert results(tmp_path / "run") == results(tmp_path / "whole")
 
 
-def test_a_finished_run_asks_nothing_again(engine: ScriptedEngine, tmp_path: Path) -> None:
-    evaluate(EXAM, "--out", tmp_path / "run")
+def test_what_only_the_ledger_has_is_not_asked_again(
+    engine: ScriptedEngine, exam: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate(exam, "--out", tmp_path / "whole")
+    asked = len(engine.graded)
+    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "another-home"))
+    engine.graded.clear()
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched, suppress(Killed):
+        patched.setattr("evaluation.run_journal.RunJournal.append", die)
+        evaluate(exam, "--out", tmp_path / "run")
+    assert engine.graded
+    assert not lines(tmp_path / "run")
+    evaluate(exam, "--out", tmp_path / "run")
+    assert len(engine.graded) == asked
+    assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+def test_a_finished_run_asks_nothing_again(
+    engine: ScriptedEngine, exam: Path, tmp_path: Path
+) -> None:
+    evaluate(exam, "--out", tmp_path / "run")
     asked, whole = len(engine.graded), (tmp_path / "run" / "scores.jsonl").read_bytes()
     run = (tmp_path / "run" / "run.json").read_bytes()
-    assert evaluate(EXAM, "--out", tmp_path / "run").exit_code == 0
+    assert evaluate(exam, "--out", tmp_path / "run").exit_code == 0
     assert len(engine.graded) == asked
     assert (tmp_path / "run" / "scores.jsonl").read_bytes() == whole
     assert (tmp_path / "run" / "run.json").read_bytes() == run
@@ -241,10 +280,12 @@ def test_a_finished_run_asks_nothing_again(engine: ScriptedEngine, tmp_path: Pat
     "other",
     [("--seed", 2), ("--sample", 3), ("--pipelines", "copy"), ("--attacks", "all")],
 )
-def test_a_folder_of_another_run_is_refused(tmp_path: Path, other: tuple[str, object]) -> None:
-    evaluate(EXAM, "--out", tmp_path / "run")
+def test_a_folder_of_another_run_is_refused(
+    exam: Path, tmp_path: Path, other: tuple[str, object]
+) -> None:
+    evaluate(exam, "--out", tmp_path / "run")
     before = lines(tmp_path / "run")
-    ran = evaluate(EXAM, "--out", tmp_path / "run", *other)
+    ran = evaluate(exam, "--out", tmp_path / "run", *other)
     assert isinstance(ran.exception, SettingsError)
     assert lines(tmp_path / "run") == before
 
@@ -318,6 +359,9 @@ def test_all_attacks_and_all_pipelines_run_through_a_model(
     assert len({line["pipeline"] for line in lines(out)}) == 7
     assert {row["Attack type"] for row in table(out, "table_4")} >= {"sabotage", "stealth"}
     assert table(out, "benign_spread")
+    page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `(\w+)` \| (?!`)", page, re.M))
+    assert {path.stem for path in (out / "tables").glob("*.csv")} == documented
 
 
 def test_scores_are_those_of_the_guarded_pipeline(
@@ -340,4 +384,5 @@ def test_scores_are_those_of_the_guarded_pipeline(
         if line["pipeline"] == "copy":
             spans = [[span.start, span.end] for span in graded.removed_spans]
             assert line["removed"] == spans
+            assert line["review"] == list(graded.review_reasons)
     engine.close()

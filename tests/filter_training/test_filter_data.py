@@ -131,9 +131,9 @@ def test_other_families_say_nothing_in_the_words_of_those_left_out(
         return drawn[-1]
 
     monkeypatch.setattr("filter_training.filter_data.make_attack", record)
-    plan = FilterPlan(variants=6, families="all", leave_out=left_out)
-    # 13 families and 2 exact texts: 60 groups of 5 attacks are 20 rounds.
-    variants = filter_dataset(items(5, 10), plan, groups=60, seed=1)
+    plan = FilterPlan(variants=7, families="all", leave_out=left_out)
+    # 13 families and 2 exact texts: 50 groups of 6 attacks are 20 rounds.
+    variants = filter_dataset(items(5, 10), plan, groups=50, seed=1)
     refused = [attack for attack in drawn if not attack.borrowed.isdisjoint(left_out)]
     taken = {variant.example.prompt.tail for variant in variants}
     assert {attack.attack_type for attack in refused} >= {"hidden_text", "template_spoof"}

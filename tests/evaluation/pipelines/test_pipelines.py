@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.pipelines import PIPELINES
+from evaluation.pipelines import PIPELINES, Pipeline
 from evaluation.pipelines.hybrid import looks_attacked
 from filter_training.attacks import PAPER_ATTACKS, attacked, make_attack
 from filter_training.marked import Part
@@ -78,6 +79,12 @@ def test_the_names_are_those_of_the_command() -> None:
     assert PIPELINES["none"].variant == "baseline"
     assert PIPELINES["copy"].variant == "filtered"
     assert len({pipeline.variant for pipeline in PIPELINES.values()}) == len(PIPELINES)
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES.values(), ids=PIPELINES)
+def test_each_promise_is_documented(pipeline: Pipeline) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    assert f"| `{pipeline.name}` | `{pipeline.variant}` | {pipeline.promise} |" in page
 
 
 def test_no_two_pipelines_are_recorded_alike() -> None:
