@@ -56,11 +56,8 @@ def grade_variants(
     """
     ledger.register(items)
     compared = {
-        name: (
-            ComparedPipeline(models, ledger=ledger),
-            _run(journal.description, f"{number}-{name}", name),
-        )
-        for number, (name, models) in enumerate(pipelines.items(), start=1)
+        name: (ComparedPipeline(models, ledger=ledger), _run(journal.description, name))
+        for name, models in pipelines.items()
     }
     report(len(journal))
     for portion in _portions(items, plan):
@@ -76,8 +73,14 @@ def grade_variants(
                 report(len(journal))
 
 
-def _run(description: RunDescription, name: str, pipeline: str) -> Run:
-    return Run(f"{description.run_id}/{name}", RunKind.EVALUATION, pipeline, description.started_at)
+def _run(description: RunDescription, pipeline: str) -> Run:
+    number = list(description.pipelines).index(pipeline) + 1
+    return Run(
+        f"{description.run_id}/{number}-{pipeline}",
+        RunKind.EVALUATION,
+        pipeline,
+        description.started_at,
+    )
 
 
 def _portions(
