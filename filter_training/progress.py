@@ -14,7 +14,7 @@ _LINES = 20
 
 @contextmanager
 def progress(console: Console, total: int, *, doing: str) -> Iterator[Callable[[int], None]]:
-    """What takes the number of texts done: a bar on a terminal, else a line now and then."""
+    """What takes the number of pieces done: a bar on a terminal, else a line now and then."""
     if not console.is_terminal:
         yield _Lines(console, total)
         return
@@ -46,6 +46,4 @@ class _Lines:
             return
         self._said = step
         left = (now - start) / (done - known) * (self._total - done)
-        self._console.print(
-            f"{done}/{self._total} texts, {left / 60:.0f} min left", highlight=False
-        )
+        self._console.print(f"{done}/{self._total}, {left / 60:.0f} min left", highlight=False)
