@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -79,7 +83,8 @@ def evaluate(*arguments: object) -> Result:
 def lines(folder: Path) -> list[dict[str, Any]]:
     path = folder / "scores.jsonl"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return [json.loads(line) for line in text.splitlines()]
+    # A kill may leave a line without its end.
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def table(folder: Path, name: str) -> list[dict[str, str]]:
@@ -241,6 +246,36 @@ def test_a_killed_run_goes_on_to_the_results_of_an_unbroken_one(
     assert len(engine.graded) == asked
     assert lines(tmp_path / "run")[: len(before)] == before
     assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_loses_nothing_that_it_said(
+    tiny_profile_dir: Path, exam: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_figures(monkeypatch)
+    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "home"))
+    options = ("--profile", tiny_profile_dir, "--pipelines", "none,hardened,copy")
+    arguments = ["evaluate", exam, "--out", tmp_path / "run", "--graph", "none", *options]
+    script = "from service.cli import main; main()"
+    process = subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)])
+    scores = tmp_path / "run" / "scores.jsonl"
+    while process.poll() is None and not (scores.exists() and scores.stat().st_size):
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    before = lines(tmp_path / "run")
+    ran = evaluate(exam, "--out", tmp_path / "run", *options)
+    assert ran.exit_code == 0, ran.output
+    after = lines(tmp_path / "run")
+    assert after[: len(before)] == before
+    assert len(before) < len(after)
+    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "another-home"))
+    evaluate(exam, "--out", tmp_path / "whole", *options)
+    # Judgements of another ledger have other names, and other batches round otherwise.
+    for line in (*after, *(whole := lines(tmp_path / "whole"))):
+        del line["judgement_id"], line["expected_score"]
+    assert after == whole
+    assert table(tmp_path / "run", "table_5") == table(tmp_path / "whole", "table_5")
 
 
 def test_what_only_the_ledger_has_is_not_asked_again(
