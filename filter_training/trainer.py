@@ -353,7 +353,8 @@ def mark_loss(odds: torch.Tensor, wanted: torch.Tensor, *, rank_weight: float) -
 
 def _load_adapter(model: PeftModel, folder: Path) -> None:
     try:
-        loaded = set_peft_model_state_dict(model, load_peft_weights(str(folder), device="cpu"))
+        weights = load_peft_weights(str(folder), device="cpu")
+        loaded: Any = set_peft_model_state_dict(model, weights)
     except (OSError, ValueError, RuntimeError) as error:
         raise SettingsError(f"cannot go on from the adapter in {folder}: {error}") from error
     missing = [name for name in loaded.missing_keys if "lora_" in name]
