@@ -30,6 +30,9 @@ TEXTS = [
     "The Moon pulls the near side more.",
     "the a . the TCP is " * 8,
     "the a\u00ad . the TCP is " * 8,
+    "a moon \n near moon TCP \n near near é --> a the <!-- ] moon The Moon pulls. --> ] moon is "
+    "moon Waves. -->",
+    "\n is is --> the <!-- TCP moon a 😀 a moon the ] é the \n The Moon pulls. --> <!-- a",
 ]
 ITEMS = [
     (question, answer(text, f"{question.question_id}-{number}", f"s{number}"))
