@@ -19,6 +19,7 @@ from filter_training.trainer import AdapterTrainer, Progress, load_base
 from service.engine.base import Role
 from service.errors import InputError, SettingsError
 from service.exam import ExamItem
+from service.manifest import hash_file
 from service.model_store import locate_base
 from service.profile import load_profile
 from service.settings import Settings
@@ -121,7 +122,7 @@ def train(
 def _adapter_hash(folder: Path) -> str:
     path = folder / _WEIGHTS
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hash_file(path)
     except OSError as error:
         raise SettingsError(f"cannot go on from the adapter in {folder}: {error}") from error
 

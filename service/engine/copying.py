@@ -20,7 +20,7 @@ from functools import cached_property
 from service.engine.base import CopyRequest, Cut
 from service.engine.language_model import LanguageModel, Reading
 from service.engine.tokens import DraftToken
-from service.engine.windows import CopiedText, Window, WindowCuts, cut_texts
+from service.engine.windows import CopiedText, Window, cut_texts
 from service.errors import PromptTooLongError
 
 _LEAVE_LOG = math.log(0.1)
@@ -44,7 +44,7 @@ def copy_texts(
 ) -> list[CopiedText | PromptTooLongError]:
     """Let the model copy each raw text and leave out what does not belong there."""
 
-    def read(windows: Sequence[Window]) -> Iterator[WindowCuts]:
+    def read(windows: Sequence[Window]) -> Iterator[CopiedText]:
         readings = model.read(
             windows[0].head,
             [window.tail for window in windows],
@@ -52,8 +52,8 @@ def copy_texts(
         )
         for window, reading in zip(windows, readings, strict=True):
             walk = _Walk(model, window.text, window.draft)
-            cuts = list(walk.cuts(reading))
-            yield WindowCuts(cuts, walk.passes)
+            cuts = tuple(walk.cuts(reading))
+            yield CopiedText(cuts, walk.passes)
 
     return cut_texts(model, requests, read)
 

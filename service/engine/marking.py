@@ -13,8 +13,9 @@ from service.engine.base import CopyRequest, Cut, Role
 from service.engine.borders import border_costs
 from service.engine.frames import with_frame
 from service.engine.language_model import LanguageModel
+from service.engine.marks import probability
 from service.engine.tokens import DraftToken
-from service.engine.windows import CopiedText, Window, WindowCuts, cut_texts
+from service.engine.windows import CopiedText, Window, cut_texts
 from service.errors import PromptTooLongError
 
 _MOST_SAID = 5.0
@@ -28,7 +29,7 @@ def mark_texts(
 ) -> list[CopiedText | PromptTooLongError]:
     """Cut from each raw text the runs of tokens that the model marks."""
 
-    def read(windows: Sequence[Window]) -> Iterator[WindowCuts]:
+    def read(windows: Sequence[Window]) -> Iterator[CopiedText]:
         odds = model.mark(
             Role.FILTER,
             windows[0].head,
@@ -36,7 +37,7 @@ def mark_texts(
             [window.ids for window in windows],
         )
         for window, marks in zip(windows, odds, strict=True):
-            yield WindowCuts(list(_cuts(window, marks)), 1)
+            yield CopiedText(tuple(_cuts(window, marks)), 1)
 
     return cut_texts(model, requests, read)
 
@@ -78,7 +79,7 @@ def _cuts(window: Window, marks: Sequence[float]) -> Iterator[Cut]:
     for first, last in marked_runs(said, border_costs(window.text, tokens)):
         if sum(said[first:last]) < _LEAST_SAID:
             continue
-        sure = sum(1 / (1 + math.exp(-each)) for each in said[first:last]) / (last - first)
+        sure = sum(map(probability, said[first:last])) / (last - first)
         yield Cut(*with_frame(window.text, tokens[first].start, tokens[last - 1].end), sure)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor
 
 
@@ -15,3 +17,8 @@ def mark_odds(states: Tensor, vocabulary: Tensor, mark_ids: tuple[int, int]) -> 
     """
     no, yes = mark_ids
     return states.float() @ (vocabulary[yes] - vocabulary[no]).float()
+
+
+def probability(odds: float) -> float:
+    """The probability of yes, given its log-odds, however large they are."""
+    return (1 + math.tanh(odds / 2)) / 2

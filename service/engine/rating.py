@@ -9,16 +9,16 @@ networks, ECML 2005).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from service.engine.base import GradeRequest, Role
 from service.engine.grading import ScoredCompletion
+from service.engine.groups import TOKENS_AT_ONCE, grouped
 from service.engine.language_model import LanguageModel
+from service.engine.marks import probability
 from service.errors import PromptTooLongError
 from service.judgement import FinishReason
 from service.prompts import ANSWER_CUE
-
-_TOKENS_AT_ONCE = 16_384
 
 
 def rate(
@@ -34,7 +34,7 @@ def rate(
             rated[index] = PromptTooLongError("the prompt", needed, model.context)
         else:
             rows.append((head, tail, index))
-    for group in _groups(sorted(rows, key=lambda row: (row[0], len(row[1])))):
+    for group in grouped(sorted(rows, key=lambda row: (row[0], len(row[1]))), _together):
         tails = [tail for _, tail, _ in group]
         marks = model.mark(
             Role.GRADE, group[0][0], [tail[:-1] for tail in tails], [tail[-1:] for tail in tails]
@@ -48,22 +48,15 @@ _Row = tuple[list[int], list[int], int]
 """Head, tail, and the request that they are of."""
 
 
-def _groups(rows: Sequence[_Row]) -> Iterator[list[_Row]]:
-    """Rows of one head that are read at once."""
-    group: list[_Row] = []
-    for row in rows:
-        tokens = (len(group) + 1) * (len(row[0]) + len(row[1]))
-        if group and (row[0] != group[0][0] or tokens > _TOKENS_AT_ONCE):
-            yield group
-            group = []
-        group.append(row)
-    if group:
-        yield group
+def _together(rows: Sequence[_Row]) -> bool:
+    """True if rows are of one head and not too long together."""
+    (first, _, _), (last, longest, _) = rows[0], rows[-1]
+    return first == last and len(rows) * (len(last) + len(longest)) <= TOKENS_AT_ONCE
 
 
 def _completion(odds: float, choices: Sequence[str]) -> ScoredCompletion:
     trials = len(choices) - 1
-    rating = 1 / (1 + math.exp(-odds)) if odds >= 0 else 1 - 1 / (1 + math.exp(odds))
+    rating = probability(odds)
     probabilities = [
         math.comb(trials, wins) * rating**wins * (1 - rating) ** (trials - wins)
         for wins in range(trials + 1)

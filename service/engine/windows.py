@@ -7,8 +7,10 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from service.engine.base import CopyRequest, Cut
+from service.engine.groups import TOKENS_AT_ONCE, grouped
 from service.engine.language_model import LanguageModel, logits_width
 from service.engine.tokens import DraftToken
 from service.errors import PromptTooLongError
@@ -16,7 +18,6 @@ from service.errors import PromptTooLongError
 _OVERLAP = 8
 """Neighbouring windows share this fraction of a window."""
 _SHORTEST_WINDOW = 64
-_TOKENS_AT_ONCE = 16_384
 _MOST_FILLED = 0.1
 """At most this fraction of what is read at once may be filling."""
 
@@ -25,7 +26,7 @@ _WINDOW_END = re.compile(r"\n|[.!?] ")
 
 @dataclass(frozen=True)
 class CopiedText:
-    """What is cut from a text, and how many forward passes that took."""
+    """What is cut from a text or a window of it, and how many forward passes that took."""
 
     cuts: tuple[Cut, ...]
     passes: int
@@ -60,16 +61,10 @@ class Window:
         return [token.token_id for token in self.draft]
 
 
-@dataclass(frozen=True)
-class WindowCuts:
-    """What is cut from a window, in code points of the window, and the passes that it took."""
+Read = Callable[[Sequence[Window]], Iterator[CopiedText]]
+"""Decides about windows that share a head and are read at once, in their order.
 
-    cuts: Sequence[Cut]
-    passes: int
-
-
-Read = Callable[[Sequence[Window]], Iterator[WindowCuts]]
-"""Decides about windows that share a head and are read at once, in their order."""
+Its cuts are in code points of the window."""
 
 
 def cut_texts(
@@ -86,7 +81,8 @@ def cut_texts(
     cuts: dict[int, list[Cut]] = defaultdict(list)
     passes: dict[int, int] = defaultdict(int)
     windows.sort(key=lambda entry: (entry[1].head, entry[1].length))
-    for group in _groups(windows, model.positions_at_once):
+    together = partial(_together, positions=model.positions_at_once)
+    for group in grouped(windows, together):
         for (index, window), made in zip(group, read([each for _, each in group]), strict=True):
             for cut in made.cuts:
                 start, end = window.start + cut.start, window.start + cut.end
@@ -173,22 +169,13 @@ def _border(borders: Sequence[int], lowest: int, highest: int) -> int:
     return borders[place] if place >= 0 and borders[place] >= lowest else highest
 
 
-def _groups(
-    windows: Sequence[tuple[int, Window]], positions: int
-) -> Iterator[list[tuple[int, Window]]]:
-    """Windows to read at once: of one head, and neither their logits nor memory too large.
+def _together(entries: Sequence[tuple[int, Window]], positions: int) -> bool:
+    """True if windows are of one head, and neither their logits nor memory too large.
 
     Windows of unlike lengths are read apart, or filling them up would cost more than it saves.
     """
-    group: list[tuple[int, Window]] = []
-    for entry in windows:
-        rows = [window for _, window in [*group, entry]]
-        if group and not (rows[0].head == rows[-1].head and _fit_together(rows, positions)):
-            yield group
-            group = []
-        group.append(entry)
-    if group:
-        yield group
+    rows = [window for _, window in entries]
+    return rows[0].head == rows[-1].head and _fit_together(rows, positions)
 
 
 def _fit_together(rows: Sequence[Window], positions: int) -> bool:
@@ -200,6 +187,6 @@ def _fit_together(rows: Sequence[Window], positions: int) -> bool:
     filled = read - sum(window.length - head for window in rows)
     return (
         logits <= positions
-        and len(rows) * longest <= _TOKENS_AT_ONCE
+        and len(rows) * longest <= TOKENS_AT_ONCE
         and filled <= _MOST_FILLED * read
     )
