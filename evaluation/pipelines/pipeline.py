@@ -17,9 +17,7 @@ from service.stages import Models
 class Pipeline:
     """A way to grade answers that may be attacked.
 
-    A pipeline overrides what it does otherwise than a bare grader. One that grades with another
-    model than the profile's, such as a grader that was trained on attacked answers, overrides
-    `models`.
+    A pipeline overrides what it does otherwise than a bare grader.
 
     Attributes:
         name: what `--pipelines` calls it.
@@ -39,13 +37,17 @@ class Pipeline:
         """What grades the answer that the filter leaves."""
         return Grader(engine)
 
-    def models(self, engine: Engine) -> Models:
+    def models(self, engine: Engine, grading: Engine | None = None) -> Models:
         """Filter and grader on the engine of the profile.
+
+        Args:
+            engine: of the profile.
+            grading: what grades instead, such as a grader that was trained on attacked answers.
 
         Raises:
             SettingsError: the profile's model cannot do what the pipeline asks of it.
         """
-        return Models(engine, self.grader(engine), self.filter(engine))
+        return Models(engine, self.grader(grading or engine), self.filter(engine))
 
 
 class ModelFreeFilter(AnswerFilter):
