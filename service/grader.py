@@ -33,18 +33,18 @@ class Grader:
     """Grades texts, raw or cleaned; it cannot tell which."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self.engine = engine
 
     @property
     def decoding(self) -> str:
         """How grades are decoded, with the most new tokens: another limit, another grade."""
-        if self._engine.grades_by == "mark":
+        if self.engine.grades_by == "mark":
             return "mark"
-        return f"greedy/{self._engine.max_grade_tokens}"
+        return f"greedy/{self.engine.max_grade_tokens}"
 
     def prompt(self, question: Question, text: str) -> Prompt:
         """The prompt that `grade` sends for `text`."""
-        return grading_prompt(question, text, justify=self._engine.justifies)
+        return grading_prompt(question, text, justify=self.engine.justifies)
 
     def grade(self, items: Sequence[tuple[Question, str]]) -> list[Grade]:
         """Grade each text against its question's rubric.
@@ -59,7 +59,7 @@ class Grader:
             )
             for question, text in items
         ]
-        completions = self._engine.grade(requests)
+        completions = self.engine.grade(requests)
         return [
             _grade(completion, question.scale)
             for completion, (question, _) in zip(completions, items, strict=True)

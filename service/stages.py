@@ -20,7 +20,7 @@ from service.exam import Answer, Question
 from service.filter import AnswerFilter
 from service.grader import Grader
 from service.judgement import Judgement, Stage, judgement_id, result_key, submission_id
-from service.prompts import PROMPT_VERSION, Prompt, grading_prompt
+from service.prompts import PROMPT_VERSION, grading_prompt
 from service.records import Run, Submission
 
 REUSED_FROM_CACHE = "cache"
@@ -54,7 +54,13 @@ class Records(Protocol):
 
 @dataclass(frozen=True)
 class Models:
-    """One engine in its two roles."""
+    """A model in its two roles, or a model for each.
+
+    Attributes:
+        engine: what is closed with the pipeline.
+        grader: grades on its own engine.
+        filter: filters on its own engine.
+    """
 
     engine: Engine
     grader: Grader
@@ -170,12 +176,13 @@ class Batch:
 
     def _filter_task(self, case: Case) -> _Task:
         text = case.submission.text
+        engine = self._models.filter.engine
         return _Task(
             case=case,
             stage=Stage.FILTER,
             text=text,
-            prompt=self._rendered(self._models.filter.prompt(case.question, text)),
-            fingerprint=self._models.engine.fingerprint(Role.FILTER),
+            prompt=engine.render(self._models.filter.prompt(case.question, text)),
+            fingerprint=engine.fingerprint(Role.FILTER),
             decoding=self._models.filter.procedure,
         )
 
@@ -188,18 +195,16 @@ class Batch:
         return self._grading_task(case, Stage.FILTERED, cleaned, basis.judgement_id)
 
     def _grading_task(self, case: Case, stage: Stage, text: str, based_on: str | None) -> _Task:
+        engine = self._models.grader.engine
         return _Task(
             case=case,
             stage=stage,
             text=text,
-            prompt=self._rendered(self._models.grader.prompt(case.question, text)),
-            fingerprint=self._models.engine.fingerprint(Role.GRADE),
+            prompt=engine.render(self._models.grader.prompt(case.question, text)),
+            fingerprint=engine.fingerprint(Role.GRADE),
             decoding=self._models.grader.decoding,
             based_on=based_on,
         )
-
-    def _rendered(self, prompt: Prompt) -> str:
-        return self._models.engine.render(prompt)
 
     def _judge(
         self, tasks: Sequence[_Task], compute: Callable[[Sequence[_Task]], list[Judgement]]
