@@ -94,7 +94,7 @@ _SEEN_CARRIERS = (
     Frame("sql_comment", "\n-- ", "\n"),
     Frame("html_attribute", '<a href="#" title="', '">link</a>'),
     Frame("html_attribute", '<img src="a.png" title="', '">'),
-    Frame("html_attribute", '<input type="hidden" value="', '">'),
+    Frame("html_attribute", '<option label="', '"></option>'),
     Frame("html_attribute", '<p data-note="', '"></p>'),
     Frame("html_attribute", '<span aria-label="', '"></span>'),
     Frame("html_attribute", '<td abbr="', '">1</td>'),
