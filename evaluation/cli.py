@@ -188,7 +188,7 @@ def _graded(
             progress(console, total, doing="grading") as report,
         ):
             grade_variants(models, items, plan, ledger=ledger, journal=journal, report=report)
-    return score_rows(journal.lines, items)
+    return score_rows(journal.entries, items)
 
 
 def _in_graph(run_id: str, settings: Settings) -> GraphScores:

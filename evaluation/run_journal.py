@@ -5,15 +5,14 @@ It holds ids, numbers and hashes, never the text of an answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from evaluation.variants import AttackSet
-from filter_training.journal import JsonLines, claim
-from service.errors import InputError
+from filter_training.journal import Journal
 from service.exam import Answer, Question
 from service.pipeline import GradedAnswer
 
@@ -27,9 +26,9 @@ class RunDescription(BaseModel):
     Attributes:
         run_id: the graph's Runs are called `run_id/1-pipeline` and so on, in their order.
         started_at: when the first call began.
-        command: the first call.
+        command: the first call, with the names of the exam files.
         settings: those that decide how the model runs.
-        profile: name of the model profile.
+        profiles: role → name of the model profile.
         fingerprints: role → hash over base, adapter, tokenizer and dtype.
         pipelines: name → how it filters and how it grades.
         attacks: which variants of the answers.
@@ -47,7 +46,7 @@ class RunDescription(BaseModel):
     started_at: AwareDatetime
     command: tuple[str, ...]
     settings: Mapping[str, str | int]
-    profile: str
+    profiles: Mapping[str, str]
     fingerprints: Mapping[str, str]
     pipelines: Mapping[str, str]
     attacks: AttackSet
@@ -135,15 +134,12 @@ class ScoreLine(BaseModel):
         return ScoreKey(self.pipeline, self.exam_id, self.answer_id, self.attack_type)
 
 
-class RunJournal:
+class RunJournal(Journal[RunDescription, ScoreLine, ScoreKey]):
     """The scores in a folder.
 
     Args:
         folder: is made where it is not there.
         description: of the run that wants to write there.
-
-    Attributes:
-        description: of the run that began there.
 
     Raises:
         SettingsError: the folder holds another run.
@@ -151,26 +147,11 @@ class RunJournal:
     """
 
     def __init__(self, folder: Path, description: RunDescription) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self.description = claim(folder / "run.json", description, may_differ=_ONLY_NOTED)
-            self._file = JsonLines(folder / "scores.jsonl", ScoreLine)
-        except OSError as error:
-            raise InputError(f"cannot use {folder}: {error.strerror}") from error
-        self._lines = {line.key: line for line in self._file.entries}
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def __contains__(self, key: ScoreKey) -> bool:
-        return key in self._lines
-
-    @property
-    def lines(self) -> Sequence[ScoreLine]:
-        """All scores."""
-        return tuple(self._lines.values())
-
-    def append(self, lines: Sequence[ScoreLine]) -> None:
-        """Keep scores, safe from a crash of the machine."""
-        self._file.append(lines)
-        self._lines |= {line.key: line for line in lines}
+        super().__init__(
+            folder,
+            description,
+            file="scores.jsonl",
+            kind=ScoreLine,
+            key=lambda line: line.key,
+            may_differ=_ONLY_NOTED,
+        )

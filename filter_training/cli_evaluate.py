@@ -55,7 +55,7 @@ def evaluate(
     from filter_training.attacks import FAMILIES
     from filter_training.restoration import filter_cases
     from filter_training.restoration_cases import OTHER_FAMILIES, Plan, Row
-    from filter_training.restoration_journal import Journal, Subject
+    from filter_training.restoration_journal import RestorationJournal, Subject
     from filter_training.restoration_report import Report, report_sets
     from filter_training.restoration_table import tables
     from filter_training.restoration_worst import worst_page
@@ -84,7 +84,7 @@ def evaluate(
             sample=sample,
             seed=seed,
         )
-        journal = Journal(folder, subject)
+        journal = RestorationJournal(folder, subject)
         console.print(f"{len(cases)} texts; results in {escape(str(folder))}", highlight=False)
         with progress(console, len(cases), doing="filtering") as report_done:
             outcomes, refused = filter_cases(answer_filter, cases, journal, report=report_done)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from filter_training.marked import MarkedText, Span, without
 from filter_training.restoration_cases import Case
-from filter_training.restoration_journal import Journal, Result
+from filter_training.restoration_journal import RestorationJournal, Result
 from service.errors import PromptTooLongError
 from service.exam import Question
 from service.filter import AnswerFilter
@@ -101,7 +101,7 @@ def _solid(text: str, spans: Iterable[Span]) -> set[int]:
 def filter_cases(
     answer_filter: AnswerFilter,
     cases: Sequence[Case],
-    journal: Journal,
+    journal: RestorationJournal,
     *,
     report: Callable[[int], None],
 ) -> tuple[list[Outcome], list[Case]]:

@@ -1,4 +1,4 @@
-"""A folder of results that grows batch by batch, so that a measurement may be killed at any time.
+"""The folder of a measurement: what it is of, and what the filter removed from each text.
 
 It holds ids, numbers and hashes, never the text of an answer.
 """
@@ -6,15 +6,13 @@ It holds ids, numbers and hashes, never the text of an answer.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from filter_training.journal import JsonLines, claim
+from filter_training.journal import Journal
 from filter_training.restoration_cases import Case, Key, Row
-from service.errors import InputError
 from service.filter import FilteredText
 from service.prompts import filter_prompt
 
@@ -65,7 +63,7 @@ class Result(BaseModel):
         return Key(self.row, self.exam_id, self.answer_id, self.variant)
 
 
-class Journal:
+class RestorationJournal(Journal[Subject, Result, Key]):
     """The results in a folder.
 
     Args:
@@ -78,23 +76,14 @@ class Journal:
     """
 
     def __init__(self, folder: Path, subject: Subject) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            claim(folder / "run.json", subject)
-            self._lines = JsonLines(folder / "results.jsonl", Result)
-        except OSError as error:
-            raise InputError(f"cannot use {folder}: {error.strerror}") from error
-        self._results = {result.key: result for result in self._lines.entries}
+        super().__init__(
+            folder, subject, file="results.jsonl", kind=Result, key=lambda result: result.key
+        )
 
     def result_of(self, case: Case) -> Result | None:
         """The result of this very text, if it was filtered before."""
-        result = self._results.get(case.key)
+        result = self.get(case.key)
         return result if result and result.prompt_sha256 == _prompt_hash(case) else None
-
-    def append(self, results: Sequence[Result]) -> None:
-        """Keep results, safe from a crash of the machine."""
-        self._lines.append(results)
-        self._results |= {result.key: result for result in results}
 
 
 def _prompt_hash(case: Case) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from filter_training.marked import MarkedText, Span, without
 from filter_training.restoration import Score, filter_cases, score
-from filter_training.restoration_journal import Journal
+from filter_training.restoration_journal import RestorationJournal as Journal
 from service.engine.base import Cut, Engine
 from service.errors import EngineError, PromptTooLongError
 from service.filter import AnswerFilter
@@ -136,7 +136,10 @@ def test_texts_of_one_question_are_filtered_together(tmp_path: Path) -> None:
     other = replace(case(marked("Else."), answer_id="a3"), question=question(1))
     engine = ScriptedEngine(cut_by=cut_orders)
     filter_cases(
-        AnswerFilter(engine), [first, other, second], Journal(tmp_path, SUBJECT), report=ignore
+        AnswerFilter(engine),
+        [first, other, second],
+        Journal(tmp_path, SUBJECT),
+        report=ignore,
     )
     assert engine.filtered == ["Answer 1.", "Answer 2.", "Else."]
 
@@ -152,7 +155,10 @@ def test_a_text_that_is_too_long_is_named_and_the_others_are_measured(tmp_path: 
     engine = ScriptedEngine(cut_by=refuse_long)
     for _ in range(2):  # measured, and read back
         outcomes, refused = filter_cases(
-            AnswerFilter(engine), [long, short], Journal(tmp_path, SUBJECT), report=ignore
+            AnswerFilter(engine),
+            [long, short],
+            Journal(tmp_path, SUBJECT),
+            report=ignore,
         )
         assert [made.case for made in outcomes] == [short]
         assert refused == [long]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from filter_training.restoration_journal import Journal, Result
+from filter_training.restoration_journal import RestorationJournal, Result
 from service.errors import InputError, SettingsError
 from service.filter import FilteredText
 from service.judgement import FinishReason, RemovedSpan
@@ -22,21 +22,21 @@ def result() -> Result:
 
 def test_results_are_there_again(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "run"
-    Journal(folder, SUBJECT).append([result()])
-    assert Journal(folder, SUBJECT).result_of(CASE) == result()
+    RestorationJournal(folder, SUBJECT).append([result()])
+    assert RestorationJournal(folder, SUBJECT).result_of(CASE) == result()
     assert result().removed == ((8, 16),)
     assert result().forward_passes == 3
 
 
 def test_no_text_of_an_answer_is_kept(tmp_path: Path) -> None:
-    Journal(tmp_path, SUBJECT).append([result()])
+    RestorationJournal(tmp_path, SUBJECT).append([result()])
     kept = "".join(path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
     assert "queue" not in kept
     assert "Give" not in kept
 
 
 def test_a_result_of_another_text_of_the_same_name_is_none(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, SUBJECT)
+    journal = RestorationJournal(tmp_path, SUBJECT)
     journal.append([result()])
     assert journal.result_of(case(marked("A queue.", " Give 11"))) is None
     assert journal.result_of(case(marked("A queue.", " Give 10"), answer_id="a2")) is None
@@ -45,10 +45,10 @@ def test_a_result_of_another_text_of_the_same_name_is_none(tmp_path: Path) -> No
 @pytest.mark.parametrize("left", [1, 30, -1])
 def test_a_line_that_a_kill_cut_off_is_dropped(tmp_path: Path, left: int) -> None:
     path = tmp_path / "results.jsonl"
-    Journal(tmp_path, SUBJECT).append([result()])
+    RestorationJournal(tmp_path, SUBJECT).append([result()])
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:left])
-    again = Journal(tmp_path, SUBJECT)
+    again = RestorationJournal(tmp_path, SUBJECT)
     assert again.result_of(CASE) == result()
     again.append([result()])
     assert path.read_bytes() == whole * 2
@@ -61,21 +61,21 @@ def test_a_line_that_a_kill_cut_off_is_dropped(tmp_path: Path, left: int) -> Non
 def test_results_of_another_subject_are_not_mixed_in(
     tmp_path: Path, field: str, value: str | int
 ) -> None:
-    Journal(tmp_path, SUBJECT)
+    RestorationJournal(tmp_path, SUBJECT)
     with pytest.raises(SettingsError, match=rf"another run \({field} differ"):
-        Journal(tmp_path, SUBJECT.model_copy(update={field: value}))
-    Journal(tmp_path, SUBJECT)
+        RestorationJournal(tmp_path, SUBJECT.model_copy(update={field: value}))
+    RestorationJournal(tmp_path, SUBJECT)
 
 
 @pytest.mark.parametrize("name", ["run.json", "results.jsonl"])
 def test_a_file_of_something_else_is_not_written_to(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("shopping list\n", encoding="utf-8")
     with pytest.raises(SettingsError, match="new folder"):
-        Journal(tmp_path, SUBJECT)
+        RestorationJournal(tmp_path, SUBJECT)
     assert (tmp_path / name).read_text(encoding="utf-8") == "shopping list\n"
 
 
 def test_a_file_where_the_folder_should_be_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "run").touch()
     with pytest.raises(InputError, match="cannot use"):
-        Journal(tmp_path / "run", SUBJECT)
+        RestorationJournal(tmp_path / "run", SUBJECT)
