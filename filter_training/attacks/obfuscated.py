@@ -191,18 +191,28 @@ _HELD_OUT_CODES: Mapping[str, _Disguise] = MappingProxyType(
 )
 
 
+_LETTERS = MappingProxyType({Part.SEEN: _SEEN_LETTERS, Part.HELD_OUT: _HELD_OUT_LETTERS})
+_CODES = MappingProxyType({Part.SEEN: _SEEN_CODES, Part.HELD_OUT: _HELD_OUT_CODES})
+
+
+def draw_disguise(random: Random, part: Part) -> str:
+    """The carrier's name of a way to write an order in other letters or in code."""
+    return random.choice([*_LETTERS[part], *_CODES[part]])
+
+
+def disguised(order: str, carrier: str, random: Random, part: Part) -> str:
+    """`order` written in that way; what is in code may say how to read it."""
+    if carrier in _LETTERS[part]:
+        return _LETTERS[part][carrier](order, random).strip()
+    known = {"payload": _CODES[part][carrier](order, random), "scheme": carrier.replace("_", " ")}
+    return CODED.of(part).draw(random, known).strip()
+
+
 def _obfuscated(question: Question, random: Random, part: Part) -> Order:
-    seen = part is Part.SEEN
-    letters = _SEEN_LETTERS if seen else _HELD_OUT_LETTERS
-    codes = _SEEN_CODES if seen else _HELD_OUT_CODES
-    carrier = random.choice([*letters, *codes])
+    carrier = draw_disguise(random, part)
     plain, borrowed = any_order(question, random, part)
-    if carrier in letters:
-        text = letters[carrier](plain, random)
-    else:
-        known = {"payload": codes[carrier](plain, random), "scheme": carrier.replace("_", " ")}
-        text = CODED.of(part).draw(random, known)
-    return Order(text.strip(), carrier, divisible=False, borrowed=borrowed)
+    text = disguised(plain, carrier, random, part)
+    return Order(text, carrier, divisible=False, borrowed=borrowed)
 
 
 OBFUSCATED = (
