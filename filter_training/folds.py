@@ -10,6 +10,8 @@ from service.errors import SettingsError
 from service.exam import ExamItem, Question
 
 FAMILY_FOLDS = len(PAPER_ATTACKS)
+QUESTION_FOLDS = 5
+"""How many folds of questions there are where nobody says otherwise."""
 
 
 def family_fold(fold: int) -> frozenset[str]:
@@ -41,6 +43,16 @@ def question_fold(
     Random(seed).shuffle(questions)
     left_out = set(questions[fold::folds])
     return [item for item in items if question_key(item.question) not in left_out], left_out
+
+
+def left_out(items: Sequence[ExamItem], fold: int, *, folds: int, seed: int) -> list[ExamItem]:
+    """The answers to the questions that `question_fold` leaves out; the same seed, the same ones.
+
+    Raises:
+        SettingsError: there is no such fold.
+    """
+    _, keys = question_fold(items, fold, folds=folds, seed=seed)
+    return [item for item in items if question_key(item.question) in keys]
 
 
 def question_key(question: Question) -> tuple[str, str]:
