@@ -32,6 +32,9 @@ FOR (run:Run) REQUIRE run.run_id IS UNIQUE;
 CREATE CONSTRAINT human_score_key IF NOT EXISTS
 FOR (score:HumanScore) REQUIRE score.key IS UNIQUE;
 
+CREATE CONSTRAINT publication_id IF NOT EXISTS
+FOR (publication:Publication) REQUIRE publication.publication_id IS UNIQUE;
+
 CREATE CONSTRAINT ledger_id IF NOT EXISTS
 FOR (ledger:Ledger) REQUIRE ledger.ledger_id IS UNIQUE;
 

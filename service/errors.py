@@ -16,8 +16,14 @@ SteadyEvalError
 │   └── CanaryError            the loaded filter does not filter
 ├── EngineError                a model call failed
 ├── LedgerError                a record could not be written or read
+│   ├── LedgerDamagedError     the ledger's file is not what was written (says what to do)
 │   └── RecordConflictError    another result stands in the ledger under the same id
 ├── NotReadyError              the service is not ready to grade (says why)
+├── AccessError                a caller may not do what it asks
+│   ├── UnauthorizedError      no API key came along, or one that is not valid
+│   ├── ForbiddenError         the key's roles or exams do not reach that far
+│   └── TooManyRequestsError   the key asks too often (says how long to wait)
+├── KeyStoreError              the file of API keys cannot be read or written
 └── GraphError                 the graph could not be used
 ├── GraphUnreachableError
 ├── GraphAuthError
@@ -133,12 +139,40 @@ class LedgerError(SteadyEvalError):
     """A record could not be written or read."""
 
 
+class LedgerDamagedError(LedgerError):
+    """The ledger's file is not what was written; the text says what to do."""
+
+
 class RecordConflictError(LedgerError):
     """Another result stands in the ledger under the same id; the first one binds."""
 
 
 class NotReadyError(SteadyEvalError):
     """The service is not ready to grade; the text says why."""
+
+
+class AccessError(SteadyEvalError):
+    """A caller may not do what it asks."""
+
+
+class UnauthorizedError(AccessError):
+    """No API key came along, or one that is not known, expired or revoked."""
+
+
+class ForbiddenError(AccessError):
+    """The key's roles or exams do not reach that far."""
+
+
+class TooManyRequestsError(AccessError):
+    """A key asks too often; `retry_after` is how many whole seconds to wait."""
+
+    def __init__(self, retry_after: int, per_minute: int) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"a key may ask {per_minute} times a minute; ask again in {retry_after} s")
+
+
+class KeyStoreError(SteadyEvalError):
+    """The file of API keys cannot be read or written."""
 
 
 class GraphError(SteadyEvalError):

@@ -100,6 +100,8 @@ class Judgement:
     """Another Judgement of the same student whose result this one took over, or `cache`."""
     based_on: str | None = None
     """judgement_id of the filter Judgement that a filtered Judgement rests on."""
+    erased: bool = False
+    """Its texts were erased; those that are never None are empty."""
 
     def result_key(self, raw: str) -> bytes:
         """Identity of the result, where `raw` is the text of the submission."""

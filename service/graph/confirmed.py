@@ -19,6 +19,7 @@ _CONFIRMED = """
 MATCH (filter:Judgement {stage: 'filter'})-[:JUDGES]->(submission:Submission)
       -[:OF]->(:Answer)-[:ANSWERS]->(question:Question)
 WHERE filter.spans_confirmed_by IS NOT NULL AND size(filter.removed_starts) > 0
+  AND submission.erased IS NULL
 MATCH (course:Course)-[:HAS_EXAM]->(:Exam)-[:HAS_QUESTION]->(question)
 WITH filter, submission, question, min(course.name) AS domain
 RETURN properties(question) AS question, domain, submission.text AS text,

@@ -10,7 +10,17 @@ from typing import Any, NamedTuple
 
 from service.exam import Question
 from service.judgement import Judgement
-from service.records import Inclusion, Position, Rating, Record, Run, Submission
+from service.records import (
+    Erasure,
+    GradeOfRecord,
+    Inclusion,
+    Position,
+    Publication,
+    Rating,
+    Record,
+    Run,
+    Submission,
+)
 
 Row = dict[str, Any]
 
@@ -47,6 +57,10 @@ UNWIND $rows AS row
 MERGE (submission:Submission {{submission_id: row.key}})
 SET submission += row.properties
 MERGE (submission)-[:OF]->(answer)
+FOREACH (submission_id IN row.previous |
+  MERGE (previous:Submission {{submission_id: submission_id}})
+  MERGE (submission)-[:PREVIOUS]->(previous)
+)
 """
 
 _MERGE_RATING = f"""
@@ -82,10 +96,45 @@ MERGE (judgement:Judgement {judgement_id: row.key})
 MERGE (run)-[:INCLUDES]->(judgement)
 """
 
+_MERGE_PUBLICATION = """
+UNWIND $rows AS row
+MERGE (publication:Publication {publication_id: row.key})
+SET publication += row.properties
+MERGE (run:Run {run_id: row.run_id})
+MERGE (publication)-[:OF_RUN]->(run)
+"""
+
+# No publication has two grades of one answer, and its own record parts its rows from the next
+# publication's: an answer stands in a statement once.
+_MERGE_GRADE_OF_RECORD = """
+UNWIND $rows AS row
+MERGE (answer:Answer {key: row.key})
+MERGE (judgement:Judgement {judgement_id: row.judgement_id})
+MERGE (publication:Publication {publication_id: row.publication_id})
+MERGE (publication)-[:PUBLISHES]->(judgement)
+WITH answer, judgement
+OPTIONAL MATCH (answer)-[earlier:GRADE_OF_RECORD]->(:Judgement)
+DELETE earlier
+WITH DISTINCT answer, judgement
+MERGE (answer)-[:GRADE_OF_RECORD]->(judgement)
+"""
+
+_ERASE = """
+UNWIND $rows AS row
+MATCH (:Answer {key: row.key})<-[:OF]-(submission:Submission)
+REMOVE submission.text
+SET submission.erased = true
+WITH submission
+MATCH (submission)<-[:JUDGES]-(judgement:Judgement)
+REMOVE judgement.prompt, judgement.raw_output, judgement.justification,
+       judgement.cleaned_answer, judgement.raw_score
+SET judgement.erased = true, judgement.removed_texts = null
+"""
+
 _MERGE_POSITION = """
 UNWIND $rows AS row
 MERGE (ledger:Ledger {ledger_id: row.key})
-SET ledger.seq = row.seq
+SET ledger.seq = row.seq, ledger.head = row.head
 """
 
 
@@ -145,14 +194,16 @@ def _submission_row(submission: Submission) -> Row:
     return {
         "key": submission.submission_id,
         **_answer_keys(submission),
+        "previous": [submission.previous] if submission.previous else [],
         "properties": {
             "exam_id": submission.exam_id,
             "question_id": submission.question_id,
             "answer_id": submission.answer_id,
             "student_id": submission.student_id,
             "attack_type": submission.attack_type,
-            "text": submission.text,
+            "text": None if submission.erased else submission.text,
             "received_at": submission.received_at.astimezone(UTC),
+            "erased": submission.erased or None,
         },
     }
 
@@ -179,6 +230,16 @@ def _run_row(run: Run) -> Row:
             "started_at": run.started_at.astimezone(UTC),
         },
     }
+
+
+_ERASABLE = (
+    "prompt",
+    "raw_output",
+    "justification",
+    "cleaned_answer",
+    "raw_score",
+    "removed_texts",
+)
 
 
 def _judgement_row(judgement: Judgement) -> Row:
@@ -221,6 +282,7 @@ def _judgement_row(judgement: Judgement) -> Row:
             "removed_ends": [span.end for span in removed],
             "removed_texts": [span.text for span in removed],
             "removed_confidences": [span.confidence for span in removed],
+            **(dict.fromkeys(_ERASABLE) | {"erased": True} if judgement.erased else {}),
         },
     }
 
@@ -229,8 +291,33 @@ def _inclusion_row(inclusion: Inclusion) -> Row:
     return {"key": inclusion.judgement_id, "run_id": inclusion.run_id}
 
 
+def _publication_row(publication: Publication) -> Row:
+    return {
+        "key": publication.publication_id,
+        "run_id": publication.run_id,
+        "properties": {
+            "run_id": publication.run_id,
+            "published_by": publication.published_by,
+            "reason": publication.reason,
+            "published_at": publication.published_at.astimezone(UTC),
+        },
+    }
+
+
+def _grade_of_record_row(grade: GradeOfRecord) -> Row:
+    return {
+        "key": node_key(grade.exam_id, grade.answer_id),
+        "judgement_id": grade.judgement_id,
+        "publication_id": grade.publication_id,
+    }
+
+
+def _erasure_row(erasure: Erasure) -> Row:
+    return {"key": node_key(erasure.exam_id, erasure.answer_id)}
+
+
 def _position_row(position: Position) -> Row:
-    return {"key": position.ledger_id, "seq": position.seq}
+    return {"key": position.ledger_id, "seq": position.seq, "head": position.head}
 
 
 class _Writer(NamedTuple):
@@ -245,5 +332,8 @@ _WRITERS: Mapping[type, _Writer] = {
     Run: _Writer(_MERGE_RUN, _run_row),
     Judgement: _Writer(_MERGE_JUDGEMENT, _judgement_row),
     Inclusion: _Writer(_MERGE_INCLUSION, _inclusion_row),
+    Publication: _Writer(_MERGE_PUBLICATION, _publication_row),
+    GradeOfRecord: _Writer(_MERGE_GRADE_OF_RECORD, _grade_of_record_row),
+    Erasure: _Writer(_ERASE, _erasure_row),
     Position: _Writer(_MERGE_POSITION, _position_row),
 }

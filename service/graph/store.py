@@ -50,7 +50,7 @@ from service.resources import neo4j_dir
 _OLDEST_NEO4J = 5
 _TRANSACTION_SECONDS = 120.0
 _LOST_RACES = 10
-_POSITION = "MATCH (ledger:Ledger {ledger_id: $ledger_id}) RETURN ledger.seq"
+_POSITION = "MATCH (ledger:Ledger {ledger_id: $ledger_id}) RETURN ledger.seq, ledger.head"
 
 # Without a handler Python prints the driver's warnings (a retry, an unknown label) to the
 # terminal; an application that configures logging still gets them.
@@ -158,14 +158,14 @@ class GraphStore:
                 return
         self._write(records)
 
-    def position(self, ledger_id: str) -> int:
+    def position(self, ledger_id: str) -> Position:
         """How far the ledger of this name has been written here; 0 where nothing has been.
 
         Raises:
             GraphError: the graph cannot be asked.
         """
         found = self.query(_POSITION, {"ledger_id": ledger_id}).rows
-        return int(found[0][0]) if found else 0
+        return Position(ledger_id, *found[0]) if found else Position(ledger_id, 0)
 
     def query(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> QueryResult:
         """Run a statement that only reads.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any
 
-from service.errors import InputError, LedgerError
+from service.errors import InputError, LedgerDamagedError, LedgerError
+from service.ledger.migrations import SCHEMA_VERSION, migrate
 
-_SCHEMAS = ("schema.sql", "schema-2.sql")
-"""What each schema adds to the one before."""
-SCHEMA_VERSION = len(_SCHEMAS)
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_DISK = "; nothing of this was recorded, what was recorded before is safe: make room on that disk"
+_HINTS = {sqlite3.SQLITE_FULL: _DISK, sqlite3.SQLITE_IOERR: _DISK}
 
 
 class Database:
@@ -25,26 +25,29 @@ class Database:
 
     def __init__(self, path: Path, *, patience_s: float) -> None:
         self.path = path
+        self._patience_s = patience_s
         self._lock = RLock()
         self._glance_lock = Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # SQLite gives its side files (-wal, -shm) the mode of the main file.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            self._connection = self._connect(patience_s)
+            self._connection = self._connect()
         except (OSError, sqlite3.Error) as error:
-            raise LedgerError(f"cannot open the ledger {path}: {error}") from error
+            raise LedgerError(
+                f"cannot open the ledger {path}: {error}; check that folder, or set STEADYEVAL_HOME"
+            ) from error
         try:
             self._prepare()
             with self._named_errors():
-                self._glance = self._connect(patience_s)
+                self._glance = self._connect()
         except BaseException:
             self._connection.close()
             raise
 
-    def _connect(self, patience_s: float) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path, timeout=patience_s, isolation_level=None, check_same_thread=False
+            self.path, timeout=self._patience_s, isolation_level=None, check_same_thread=False
         )
         connection.row_factory = sqlite3.Row
         return connection
@@ -53,18 +56,16 @@ class Database:
         with self.reading() as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA foreign_keys = ON")
+            if _version(connection) == SCHEMA_VERSION:
+                return
         with self.writing() as connection:
-            version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            version = _version(connection)
             if version > SCHEMA_VERSION:
                 raise LedgerError(
                     f"the ledger {self.path} has schema {version}, made by a newer SteadyEval; "
                     f"this one knows schema {SCHEMA_VERSION}: upgrade SteadyEval"
                 )
-            for name in _SCHEMAS[version:]:
-                script = Path(__file__).with_name(name).read_text(encoding="utf-8")
-                for statement in script.split(";\n"):
-                    connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            migrate(connection, version)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -86,6 +87,18 @@ class Database:
         """
         with self._glance_lock, self._named_errors():
             yield self._glance
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees what is committed now and nothing later, however long it takes.
+
+        Raises:
+            LedgerError: the file cannot be read.
+        """
+        with self._named_errors(), closing(self._connect()) as connection:
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("BEGIN")
+            yield connection
 
     @contextmanager
     def writing(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
@@ -136,19 +149,15 @@ class Database:
         except UnicodeEncodeError as error:
             raise InputError(f"a text is not valid Unicode: {error}") from error
         except sqlite3.Error as error:
-            raise LedgerError(f"the ledger {self.path} failed: {error}") from error
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in _DAMAGE or "decode to UTF-8" in str(error):
+                raise LedgerDamagedError(
+                    f"the ledger {self.path} is damaged ({error}); stop what uses it and put the "
+                    "last good copy in its place: docs/ledger.md says how"
+                ) from error
+            hint = _HINTS.get(code, "")
+            raise LedgerError(f"the ledger {self.path} failed: {error}{hint}") from error
 
 
-def insert(connection: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> bool:
-    """Add a row unless its key is taken; True if it was added."""
-    columns, marks = ", ".join(values), ", ".join(f":{column}" for column in values)
-    statement = f"INSERT INTO {table} ({columns}) VALUES ({marks}) ON CONFLICT DO NOTHING"
-    return connection.execute(statement, values).rowcount == 1
-
-
-def insert_logged(connection: sqlite3.Connection, table: str, values: Mapping[str, Any]) -> bool:
-    """Add a row unless its key is taken, and if so its place in the log; True if it was added."""
-    if not insert(connection, table, values):
-        return False
-    connection.execute("INSERT INTO log (kind, row) VALUES (?, last_insert_rowid())", (table,))
-    return True
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import NamedTuple
 
 from service.errors import InputError, RecordConflictError, UnknownExamError
 from service.exam import Answer, ExamItem, Question
 from service.judgement import Judgement
-from service.ledger import rows
-from service.ledger.database import Database, insert, insert_logged
+from service.ledger import chain, rows, verification
+from service.ledger.database import Database
 from service.ledger.group_commit import GroupCommit
-from service.records import Inclusion, LoggedRecord, Rating, Run, Submission
-
-_SALT_BYTES = 16
+from service.ledger.tables import answer_salt, insert, insert_logged
+from service.records import Fault, Inclusion, LoggedRecord, Rating, Run, Submission
 
 
 class _AnswerKey(NamedTuple):
@@ -29,6 +27,21 @@ class _AnswerKey(NamedTuple):
 class _Owner(NamedTuple):
     question_id: str
     student_id: str
+
+
+@dataclass(frozen=True)
+class LedgerStatus:
+    """What a ledger holds.
+
+    Attributes:
+        records: how many of each kind, by the name of its table.
+        last_seq: place of the newest.
+        head: its hash, hex, which binds it and all before it.
+    """
+
+    records: Mapping[str, int]
+    last_seq: int
+    head: str
 
 
 class Ledger:
@@ -216,10 +229,37 @@ class Ledger:
             )
             return [
                 LoggedRecord(
-                    entry["seq"], rows.read_record(connection, entry["kind"], entry["row"])
+                    entry["seq"],
+                    rows.read_record(connection, entry["kind"], entry["row"]),
+                    entry["hash"].hex(),
                 )
                 for entry in log.fetchall()
             ]
+
+    # --- is it what was written? ---
+
+    def faults(self) -> Iterator[Fault]:
+        """All records that are not as they were written; none in a good ledger.
+
+        Raises:
+            LedgerError: the file cannot be read; what was found until then is told.
+        """
+        with self._database.snapshot() as connection:
+            yield from verification.faults(connection)
+
+    def status(self) -> LedgerStatus:
+        """How much there is, and the end of the chain."""
+        with self._database.snapshot() as connection:
+            counts = connection.execute("SELECT kind, count(*) FROM log GROUP BY kind")
+            records = {kind: int(count) for kind, count in counts}
+            seq, digest = chain.head(connection)
+            return LedgerStatus(records, seq, digest.hex())
+
+    def hash_at(self, seq: int) -> str | None:
+        """Hash of the row at place `seq`, hex; None where there is none."""
+        with self._database.glancing() as connection:
+            row = connection.execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchone()
+            return None if row is None else row["hash"].hex()
 
 
 def _admit(
@@ -234,7 +274,7 @@ def _admit(
             _check_question(connection, question)
             known = owners.setdefault(key, _known_owner(connection, key) or owner)
             _check_owner(key, owner, known)
-            admitted.append(_salt(connection, key))
+            admitted.append(answer_salt(connection, *key))
         except InputError as error:
             admitted.append(error)
     return admitted
@@ -247,7 +287,7 @@ def _record(
     submissions: Sequence[Submission],
     judgements: Sequence[Judgement],
 ) -> None:
-    raw = {submission.submission_id: submission.text for submission in submissions}
+    texts = {submission.submission_id: submission.text for submission in submissions}
     for question in dict.fromkeys(questions):
         _keep_question(connection, question)
     insert_logged(connection, "run", rows.run_row(run))
@@ -258,11 +298,12 @@ def _record(
             _register_answer(connection, key, owner)
         except InputError as error:
             raise RecordConflictError(str(error)) from error
-        insert_logged(connection, "submission", rows.submission_row(submission))
+        if not rows.add_submission(connection, submission, answer_salt(connection, *key)):
+            _check_not_erased(connection, submission)
     for judgement in judgements:
-        if insert_logged(connection, "judgement", rows.judgement_row(judgement)):
-            rows.add_removed_spans(connection, judgement)
-            rows.add_result(connection, judgement, raw[judgement.submission_id])
+        salt = answer_salt(connection, judgement.exam_id, judgement.answer_id)
+        if rows.add_judgement(connection, judgement, salt):
+            rows.add_result(connection, judgement, texts[judgement.submission_id])
         else:
             _check_same_result(connection, judgement)
     for judgement in judgements:
@@ -333,19 +374,21 @@ def _register_rating(
         insert_logged(connection, "rating", rows.rating_row(rating))
 
 
-def _salt(connection: sqlite3.Connection, key: _AnswerKey) -> bytes:
-    insert(connection, "salt", {**key._asdict(), "salt": secrets.token_bytes(_SALT_BYTES)})
-    row = connection.execute(
-        "SELECT salt FROM salt WHERE exam_id = ? AND answer_id = ?", key
-    ).fetchone()
-    return bytes(row["salt"])
-
-
 def _find(connection: sqlite3.Connection, judgement_id: str) -> Judgement | None:
     row = connection.execute(
         f"{rows.JUDGEMENTS} WHERE judgement_id = ?", (judgement_id,)
     ).fetchone()
     return None if row is None else rows.read_judgement(connection, row)
+
+
+def _check_not_erased(connection: sqlite3.Connection, submission: Submission) -> None:
+    row = connection.execute(
+        "SELECT text FROM submission WHERE submission_id = ?", (submission.submission_id,)
+    ).fetchone()
+    if row["text"] is None:
+        raise RecordConflictError(
+            f"the text of submission {submission.submission_id} was erased meanwhile"
+        )
 
 
 def _check_same_result(connection: sqlite3.Connection, judgement: Judgement) -> None:

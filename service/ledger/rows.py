@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from service.errors import InputError, LedgerDamagedError
 from service.exam import Criterion, Question, ScoreScale
 from service.judgement import FinishReason, Judgement, RemovedSpan, ScoreSource, Stage
-from service.ledger.database import insert, insert_logged
-from service.records import Inclusion, Rating, Record, Run, RunKind, Submission
+from service.ledger import chain
+from service.ledger.tables import insert, last_row
+from service.records import (
+    Erasure,
+    GradeOfRecord,
+    Inclusion,
+    Publication,
+    Rating,
+    Record,
+    Run,
+    RunKind,
+    Submission,
+)
 
 JUDGEMENTS = """
     SELECT judgement.*, exam_id, answer_id, question_id, student_id, attack_type
@@ -37,8 +50,8 @@ def add_question_version(
         "gold_type": question.gold_type,
         **_scale_row(question.scale),
     }
-    insert_logged(connection, "question_version", row)
-    version = connection.execute("SELECT max(row) FROM question_version").fetchone()[0]
+    insert(connection, "question_version", row)
+    version = last_row(connection)
     connection.executemany(
         "INSERT INTO criterion VALUES (?, ?, ?, ?)",
         [
@@ -50,6 +63,7 @@ def add_question_version(
         "INSERT INTO misconception VALUES (?, ?, ?)",
         [(version, position, text) for position, text in enumerate(question.banned_misconceptions)],
     )
+    chain.append(connection, "question_version", version)
 
 
 def registered_question(
@@ -106,22 +120,31 @@ def run_row(run: Run) -> dict[str, Any]:
     }
 
 
-def submission_row(submission: Submission) -> dict[str, Any]:
-    """The columns of table `submission`."""
-    return {
-        "submission_id": submission.submission_id,
-        "exam_id": submission.exam_id,
-        "answer_id": submission.answer_id,
-        "attack_type": submission.attack_type,
-        "text": submission.text,
-        "received_at": submission.received_at.isoformat(),
-    }
+def add_submission(connection: sqlite3.Connection, submission: Submission, salt: bytes) -> bool:
+    """Log a submission behind the one before it, unless it is there; True if it was added."""
+    added = insert(
+        connection,
+        "submission",
+        {
+            "submission_id": submission.submission_id,
+            "exam_id": submission.exam_id,
+            "answer_id": submission.answer_id,
+            "attack_type": submission.attack_type,
+            "text": submission.text,
+            "texts_hash": chain.texts_hash(salt, [submission.text]),
+            "received_at": submission.received_at.isoformat(),
+            "previous": _previous(connection, submission),
+        },
+    )
+    if added:
+        chain.append(connection, "submission", last_row(connection))
+    return added
 
 
-def judgement_row(judgement: Judgement) -> dict[str, Any]:
-    """The columns of table `judgement`."""
+def add_judgement(connection: sqlite3.Connection, judgement: Judgement, salt: bytes) -> bool:
+    """Log a Judgement with its removed spans, unless it is there; True if it was added."""
     odds = judgement.score_probabilities
-    return {
+    values = {
         "judgement_id": judgement.judgement_id,
         "submission_id": judgement.submission_id,
         "stage": judgement.stage,
@@ -145,10 +168,11 @@ def judgement_row(judgement: Judgement) -> dict[str, Any]:
         "reused_from": judgement.reused_from,
         "based_on": judgement.based_on,
     }
-
-
-def add_removed_spans(connection: sqlite3.Connection, judgement: Judgement) -> None:
-    """Write the removed spans of a filter Judgement."""
+    spans = [span.text for span in judgement.removed_spans]
+    texts = [*(values[column] for column in chain.ERASABLE["judgement"]), *spans]
+    if not insert(connection, "judgement", {**values, "texts_hash": chain.texts_hash(salt, texts)}):
+        return False
+    row = last_row(connection)
     connection.executemany(
         "INSERT INTO removed_span VALUES (?, ?, ?, ?, ?, ?)",
         [
@@ -156,6 +180,8 @@ def add_removed_spans(connection: sqlite3.Connection, judgement: Judgement) -> N
             for position, span in enumerate(judgement.removed_spans)
         ],
     )
+    chain.append(connection, "judgement", row)
+    return True
 
 
 def add_result(connection: sqlite3.Connection, judgement: Judgement, raw: str) -> None:
@@ -164,8 +190,29 @@ def add_result(connection: sqlite3.Connection, judgement: Judgement, raw: str) -
     insert(connection, "result", {"key": key, "judgement_id": judgement.judgement_id})
 
 
+@contextmanager
+def _legible(record: str) -> Iterator[None]:
+    """Name a record whose values cannot be what was written."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, InputError) as error:
+        raise LedgerDamagedError(
+            f"{record} in the ledger is damaged ({error}); "
+            "`steadyeval ledger verify` names all that is: docs/ledger.md says what to do"
+        ) from error
+
+
 def read_judgement(connection: sqlite3.Connection, row: sqlite3.Row) -> Judgement:
-    """The Judgement of one row of `JUDGEMENTS`."""
+    """The Judgement of one row of `JUDGEMENTS`.
+
+    Raises:
+        LedgerDamagedError: it cannot be what was written.
+    """
+    with _legible(f"judgement {row['judgement_id']}"):
+        return _judgement(connection, row)
+
+
+def _judgement(connection: sqlite3.Connection, row: sqlite3.Row) -> Judgement:
     spans = connection.execute(
         "SELECT * FROM removed_span WHERE judgement_id = ? ORDER BY position",
         (row["judgement_id"],),
@@ -180,8 +227,8 @@ def read_judgement(connection: sqlite3.Connection, row: sqlite3.Row) -> Judgemen
         student_id=row["student_id"],
         submission_id=row["submission_id"],
         attack_type=row["attack_type"],
-        prompt=row["prompt"],
-        raw_output=row["raw_output"],
+        prompt=row["prompt"] or "",
+        raw_output=row["raw_output"] or "",
         finish_reason=FinishReason(row["finish_reason"]),
         scale=_scale(row),
         model_fingerprint=row["model_fingerprint"],
@@ -197,17 +244,29 @@ def read_judgement(connection: sqlite3.Connection, row: sqlite3.Row) -> Judgemen
         justification=row["justification"],
         cleaned_answer=row["cleaned_answer"],
         removed_spans=tuple(
-            RemovedSpan(span["start_offset"], span["end_offset"], span["text"], span["confidence"])
+            RemovedSpan(
+                span["start_offset"], span["end_offset"], span["text"] or "", span["confidence"]
+            )
             for span in spans
         ),
         filter_stable=None if stable is None else bool(stable),
         reused_from=row["reused_from"],
         based_on=row["based_on"],
+        erased=row["prompt"] is None,
     )
 
 
 def read_record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
-    """The record that the log names by its table and row."""
+    """The record that the log names by its table and row.
+
+    Raises:
+        LedgerDamagedError: it cannot be what was written.
+    """
+    with _legible(f"row {row} of {kind}"):
+        return _record(connection, kind, row)
+
+
+def _record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
     match kind:
         case "question_version":
             return _question(connection, row)
@@ -219,12 +278,20 @@ def read_record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
             return _run(_one(connection, "SELECT * FROM run WHERE row = ?", row))
         case "judgement":
             found = _one(connection, f"{JUDGEMENTS} WHERE judgement.row = ?", row)
-            return read_judgement(connection, found)
+            return _judgement(connection, found)
         case "inclusion":
             found = _one(connection, "SELECT * FROM inclusion WHERE row = ?", row)
             return Inclusion(found["run_id"], found["judgement_id"])
+        case "publication":
+            return _publication(_one(connection, "SELECT * FROM publication WHERE row = ?", row))
+        case "grade_of_record":
+            return grade_of_record(
+                _one(connection, "SELECT * FROM grade_of_record WHERE row = ?", row)
+            )
+        case "erasure":
+            return _erasure(_one(connection, "SELECT * FROM erasure WHERE row = ?", row))
         case _:
-            raise AssertionError(f"the log has a record of kind {kind}")
+            raise LookupError(f"there is no kind {kind}")
 
 
 _SUBMISSION = """
@@ -244,7 +311,9 @@ def _latest(
 
 
 def _one(connection: sqlite3.Connection, query: str, row: int) -> sqlite3.Row:
-    found: sqlite3.Row = connection.execute(query, (row,)).fetchone()
+    found: sqlite3.Row | None = connection.execute(query, (row,)).fetchone()
+    if found is None:
+        raise LookupError("it is not there")
     return found
 
 
@@ -278,9 +347,20 @@ def _submission(row: sqlite3.Row) -> Submission:
         answer_id=row["answer_id"],
         student_id=row["student_id"],
         attack_type=row["attack_type"],
-        text=row["text"],
+        text=row["text"] or "",
         received_at=datetime.fromisoformat(row["received_at"]),
+        previous=row["previous"],
+        erased=row["text"] is None,
     )
+
+
+def _previous(connection: sqlite3.Connection, submission: Submission) -> str | None:
+    row = connection.execute(
+        "SELECT submission_id FROM submission "
+        "WHERE exam_id = ? AND answer_id = ? AND attack_type = ? ORDER BY row DESC LIMIT 1",
+        (submission.exam_id, submission.answer_id, submission.attack_type),
+    ).fetchone()
+    return None if row is None else str(row["submission_id"])
 
 
 def _rating(row: sqlite3.Row) -> Rating:
@@ -300,6 +380,36 @@ def _run(row: sqlite3.Row) -> Run:
         kind=RunKind(row["kind"]),
         pipeline=row["pipeline"],
         started_at=datetime.fromisoformat(row["started_at"]),
+    )
+
+
+def _publication(row: sqlite3.Row) -> Publication:
+    return Publication(
+        publication_id=row["publication_id"],
+        run_id=row["run_id"],
+        published_by=row["published_by"],
+        reason=row["reason"],
+        published_at=datetime.fromisoformat(row["published_at"]),
+    )
+
+
+def grade_of_record(row: sqlite3.Row) -> GradeOfRecord:
+    """The record of one row of table `grade_of_record`."""
+    return GradeOfRecord(
+        publication_id=row["publication_id"],
+        exam_id=row["exam_id"],
+        answer_id=row["answer_id"],
+        judgement_id=row["judgement_id"],
+    )
+
+
+def _erasure(row: sqlite3.Row) -> Erasure:
+    return Erasure(
+        exam_id=row["exam_id"],
+        answer_id=row["answer_id"],
+        erased_by=row["erased_by"],
+        reason=row["reason"],
+        erased_at=datetime.fromisoformat(row["erased_at"]),
     )
 
 

@@ -28,11 +28,24 @@ _POLL_S = 2.0
 class GraphWriter(Protocol):
     """The part of a graph store that takes records."""
 
-    def position(self, ledger_id: str) -> int:
+    def position(self, ledger_id: str) -> Position:
         """How far the ledger of this name has been written here; 0 where nothing has been."""
 
     def write(self, records: Sequence[Record | Position]) -> None:
         """Write records in one transaction; what is there already stays as it is."""
+
+
+def reached_seq(ledger: Ledger, position: Position) -> int:
+    """How many of the ledger's records a graph at `position` has.
+
+    None where the ledger was put back from a copy: it is behind its graph then, or went another
+    way since, and the graph must be filled again.
+    """
+    if position.seq > ledger.last_seq():
+        return 0
+    # Graphs of earlier versions know no hash.
+    known = position.head in (None, ledger.hash_at(position.seq))
+    return position.seq if known else 0
 
 
 class GraphShipper:
@@ -149,7 +162,8 @@ class GraphShipper:
             self._look(store)
             records = self._ledger.after(self._reached, self._batch)
             if records:
-                position = Position(self._ledger.ledger_id, records[-1].seq)
+                newest = records[-1]
+                position = Position(self._ledger.ledger_id, newest.seq, newest.hash)
                 try:
                     store.write([*(logged.record for logged in records), position])
                 except GraphQueryError as error:
@@ -169,10 +183,9 @@ class GraphShipper:
 
     def _look(self, store: GraphWriter) -> None:
         """Ask the graph how far it is."""
-        position = store.position(self._ledger.ledger_id)
+        reached = reached_seq(self._ledger, store.position(self._ledger.ledger_id))
         with self._changed:
-            # A ledger that was put back from a copy is behind its graph: fill that again.
-            self._reached = position if position <= self._ledger.last_seq() else 0
+            self._reached = reached
             self._changed.notify_all()
 
     def _wait(self, timeout_s: float, until: Callable[[], bool]) -> None:

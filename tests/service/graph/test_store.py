@@ -234,15 +234,19 @@ def test_no_two_lists_of_ids_share_a_key(left: list[str], right: list[str]) -> N
 
 def test_the_graph_remembers_how_far_each_ledger_is(store: GraphStore) -> None:
     store.write([Position("one", 7), Position("other", 2)])
-    store.write([Position("one", 9)])
-    assert [store.position(name) for name in ("one", "other", "none")] == [9, 2, 0]
+    store.write([Position("one", 9, "abc")])
+    assert [store.position(name) for name in ("one", "other", "none")] == [
+        Position("one", 9, "abc"),
+        Position("other", 2),
+        Position("none", 0),
+    ]
 
 
 def test_no_position_is_written_without_its_records(store: GraphStore) -> None:
     impossible = replace(sample.RUN, pipeline={"a map": "is no property"})  # type: ignore[arg-type]
     with pytest.raises(GraphQueryError):
         store.write([Position("one", 7), impossible])
-    assert store.position("one") == 0
+    assert store.position("one").seq == 0
 
 
 def test_a_query_that_would_write_changes_nothing(store: GraphStore) -> None:

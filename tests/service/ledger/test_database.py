@@ -57,25 +57,10 @@ def test_a_ledger_of_a_newer_release_is_left_alone(path: Path, ledger: Ledger) -
         Ledger(path)
 
 
-def test_a_ledger_of_an_older_release_is_brought_up_to_date(path: Path, ledger: Ledger) -> None:
-    filtering, *grades = judgements()
-    ledger.record(run("old"), [QUESTION], [submission()], [filtering])
-    ledger.close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DROP TABLE result")
-        connection.execute("PRAGMA user_version = 1")
-    for opened in (Ledger(path), Ledger(path)):
-        assert opened.find(filtering.judgement_id) == filtering
-        assert opened.find_result(filtering.result_key(submission().text)) is None
-        opened.record(run("new"), [QUESTION], [submission()], [filtering, *grades])
-        assert opened.find_result(grades[0].result_key("")) == grades[0]
-        opened.close()
-
-
 def test_a_file_that_is_no_ledger_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("these are not the grades you are looking for" * 100, encoding="utf-8")
-    with pytest.raises(LedgerError, match=r"notes\.txt.*not a database"):
+    with pytest.raises(LedgerError, match=r"notes\.txt is damaged.*not a database"):
         Ledger(path)
 
 

@@ -27,7 +27,7 @@ def database(path: Path) -> Iterator[Database]:
 
 
 def add(row: int) -> str:
-    return f"INSERT INTO log (kind, row) VALUES ('test', {row})"
+    return f"INSERT INTO log (kind, row, hash) VALUES ('test', {row}, x'')"
 
 
 def rows(database: Database) -> list[int]:

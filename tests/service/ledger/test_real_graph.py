@@ -91,7 +91,7 @@ def test_a_graph_that_comes_up_late_has_everything_once(ledger: Ledger, settings
         with open_graph(settings) as graph:
             # The graph gets the whole ledger a second time.
             graph.write([Position(ledger.ledger_id, 0)])
-            while graph.position(ledger.ledger_id) < ledger.last_seq():
+            while graph.position(ledger.ledger_id).seq < ledger.last_seq():
                 assert shipper.flush(120), shipper.last_error
             assert graph.query(COUNTS).rows == COMPLETE
             assert graph.query(RUNS).rows == [(24,)]

@@ -25,7 +25,7 @@ class Graph:
         self.refused: Record | None = None
         self.crash: Literal["before commit", "after commit"] | None = None
         self.written: list[Record] = []
-        self.positions: dict[str, int] = {}
+        self.positions: dict[str, Position] = {}
         self.arrived = Event()
         self.failed = Event()
 
@@ -37,9 +37,9 @@ class Graph:
     def wipe(self) -> None:
         self.written, self.positions = [], {}
 
-    def position(self, ledger_id: str) -> int:
+    def position(self, ledger_id: str) -> Position:
         self._check()
-        return self.positions.get(ledger_id, 0)
+        return self.positions.get(ledger_id, Position(ledger_id, 0))
 
     def write(self, records: Sequence[Record | Position]) -> None:
         self._check()
@@ -51,7 +51,7 @@ class Graph:
             raise ConnectionError("the commit got lost")
         for record in records:
             if isinstance(record, Position):
-                self.positions[record.ledger_id] = record.seq
+                self.positions[record.ledger_id] = record
             else:
                 self.written.append(record)
         self.arrived.set()
@@ -152,11 +152,31 @@ def test_a_graph_that_was_emptied_is_filled_from_the_start(
 
 def test_a_ledger_that_was_put_back_from_a_copy_loses_nothing(ledger: Ledger, graph: Graph) -> None:
     questions = fill(ledger, 2)
-    graph.positions[ledger.ledger_id] = 1000
+    graph.positions[ledger.ledger_id] = Position(ledger.ledger_id, 1000)
     with GraphShipper(ledger, graph.open, "test") as shipper:
         assert shipper.flush(LONG)
         assert shipper.lag() == 0
     assert graph.written == questions
+
+
+def test_a_ledger_that_went_another_way_since_its_copy_loses_nothing(
+    ledger: Ledger, graph: Graph
+) -> None:
+    questions = fill(ledger, 3)
+    graph.positions[ledger.ledger_id] = Position(ledger.ledger_id, 2, "of a record that is lost")
+    with GraphShipper(ledger, graph.open, "test") as shipper:
+        assert shipper.flush(LONG)
+    assert graph.written == questions
+
+
+def test_a_graph_that_an_earlier_release_filled_is_not_filled_again(
+    ledger: Ledger, graph: Graph
+) -> None:
+    questions = fill(ledger, 3)
+    graph.positions[ledger.ledger_id] = Position(ledger.ledger_id, 2)
+    with GraphShipper(ledger, graph.open, "test") as shipper:
+        assert shipper.flush(LONG)
+    assert graph.written == questions[2:]
 
 
 def test_what_another_ledger_wrote_into_the_graph_does_not_count(
