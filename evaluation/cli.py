@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Annotated, Literal
 from uuid import uuid4
 
@@ -23,9 +21,10 @@ from service.cli.options import GraphOption, ProfileOption, given_settings
 from service.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.graph_scores import GraphScores
+    from evaluation.draw import Draw
+    from evaluation.evaluated import Evaluated
     from evaluation.paper_numbers import PaperExam
-    from evaluation.scores import ScoreRow
+    from evaluation.run_journal import RunDescription
     from evaluation.variants import VariantPlan
     from service.exam import ExamItem, Question
     from service.settings import Settings
@@ -63,110 +62,93 @@ def evaluate(
             "--from-graph", help="Make the tables of this run_id again, from the graph alone."
         ),
     ] = None,
+    texts: Annotated[
+        bool, typer.Option("--texts/--no-texts", help="Whether the report shows answers.")
+    ] = True,
     profile: ProfileOption = None,
+    filter_profile: Annotated[
+        str | None, typer.Option(help="Profile that filters, where it is another one.")
+    ] = None,
+    grade_profile: Annotated[
+        str | None, typer.Option(help="Profile that grades, where it is another one.")
+    ] = None,
     graph: GraphOption = None,
 ) -> None:
     """Grade answers clean and attacked through several pipelines; write the paper's tables.
 
-    OUT gets tables, figures, scores.jsonl with every score, and run.json, which says what they
-    are of; no text of an answer. Ledger and graph keep every Judgement: take a STEADYEVAL_HOME
-    for experiments.
+    OUT gets report.html, tables, figures, scores.jsonl with every score, and run.json, which says
+    what they are of. OUT/home keeps every Judgement, in a ledger and, unless another graph is
+    named, in a graph of its own.
     """
     if bool(exam) == bool(from_graph):
         raise InputError("give either exam files or --from-graph RUN_ID")
     # Only here, since help needs none of it.
+    from evaluation.draw import Draw
     from evaluation.run_results import layout_of, write_results
     from evaluation.summary import summary
     from evaluation.variants import AttackSet, VariantPlan
 
     console = Console(stderr=True)
     settings = given_settings(profile=profile, graph=graph)
+    description = None
     if from_graph:
-        found = _in_graph(from_graph, settings)
-        names, questions = list(found.pipelines), found.questions
-        peers = _peers(peer or (), questions)
-        rows = found.rows
+        found = _in_graph(from_graph, out, settings)
+        peers = _peers(peer or (), found.questions)
     else:
         names = _names(pipelines)
-        draw = _Draw(tuple(exam or ()), split, sample, seed)
+        draw = Draw(tuple(exam or ()), split, sample, seed)
         items = draw.items(settings)
-        questions = [item.question for item in items]
-        peers = _peers(peer or (), questions)
+        peers = _peers(peer or (), [item.question for item in items])
         plan = VariantPlan(AttackSet(attacks), seed)
-        rows = _graded(draw, items, plan, names, out, settings, console)
-    layout = layout_of(names, rows, peers, seed=seed)
-    with console.status("writing tables and figures"):
-        tables = write_results(out, rows, questions, layout)
+        profiles = filter_profile or settings.profile, grade_profile or settings.profile
+        found, description = _graded(draw, items, plan, names, profiles, out, settings, console)
+    layout = layout_of(found, peers, seed=seed)
+    with console.status("writing tables, figures and the report"):
+        tables = write_results(out, found, layout, description=description, texts=texts)
     Console().print(summary(tables, layout))
-    console.print(f"tables and figures are in {escape(str(out))}", highlight=False)
-    if missing := sum(row.score is None for row in rows):
+    console.print(f"{escape(str(out / 'report.html'))} has all tables and figures", highlight=False)
+    if missing := sum(row.score is None for row in found.rows):
         console.print(
-            f"[yellow]{missing} of {len(rows)} grades are missing[/]; the tables count them",
+            f"[yellow]{missing} of {len(found.rows)} grades are missing[/]; the tables count them",
             highlight=False,
         )
 
 
-@dataclass(frozen=True)
-class _Draw:
-    """Which answers of exam files are evaluated."""
-
-    exams: tuple[Path, ...]
-    split: str
-    sample: int | None
-    seed: int
-
-    def items(self, settings: Settings) -> list[ExamItem]:
-        """The honest answers of the split, or as many of each question as can be."""
-        from filter_training.sampling import stratified, unattacked
-        from service.exam_file import read_exam
-
-        limit = settings.max_answer_chars
-        items = [
-            item
-            for path in self.exams
-            for item in unattacked(read_exam(path, max_answer_chars=limit), self.split)
-        ]
-        if not items:
-            raise InputError(f"no answer of the exam files is of split {self.split}")
-        seen: set[tuple[str, str]] = set()
-        for item in items:
-            key = item.question.exam_id, item.answer.answer_id
-            if key in seen:
-                raise InputError(f"{key[0]}, answer {key[1]}: the exam files have it twice")
-            seen.add(key)
-        return items if self.sample is None else stratified(items, self.sample, Random(self.seed))
-
-
 def _graded(
-    draw: _Draw,
+    draw: Draw,
     items: Sequence[ExamItem],
     plan: VariantPlan,
     names: Sequence[str],
+    profiles: tuple[str, str],
     out: Path,
     settings: Settings,
     console: Console,
-) -> list[ScoreRow]:
-    """Grade what OUT does not know yet."""
+) -> tuple[Evaluated, RunDescription]:
+    """Grade what OUT does not know yet; the profiles are those of filter and grader."""
+    from evaluation.engines import check_filters, open_engines
+    from evaluation.evaluated import of_run
     from evaluation.pipelines import PIPELINES
     from evaluation.run import grade_variants, procedure
     from evaluation.run_journal import RunDescription, RunJournal
-    from evaluation.run_results import score_rows
     from evaluation.variants import fingerprint
     from filter_training.progress import progress
-    from service.engine.base import Role
-    from service.engine.factory import open_engine
 
-    with console.status(f"loading {escape(settings.profile)}"):
-        engine = open_engine(settings)
-    with closing(engine):
-        models = {name: PIPELINES[name].models(engine) for name in names}
+    filters, grades = profiles
+    with ExitStack() as stack:
+        with console.status(f"loading {escape(' and '.join(dict.fromkeys(profiles)))}"):
+            engines = stack.enter_context(open_engines(settings, filters=filters, grades=grades))
+        models = {
+            name: PIPELINES[name].models(engines.filtering, engines.grading) for name in names
+        }
+        with console.status("checking the filter"):
+            check_filters(models.values())
         description = RunDescription(
             run_id=str(uuid4()),
             started_at=datetime.now(UTC),
-            command=("steadyeval", *sys.argv[1:]),
+            command=("steadyeval", *_command(draw.exams)),
             settings={name: getattr(settings, name) for name in _SETTINGS},
-            profile=Path(settings.profile).name,
-            fingerprints={role.value: engine.fingerprint(role) for role in Role},
+            profiles=engines.profiles,
+            fingerprints=engines.fingerprints,
             pipelines={name: procedure(one) for name, one in models.items()},
             attacks=plan.attacks,
             split=draw.split,
@@ -184,18 +166,42 @@ def _graded(
             highlight=False,
         )
         with (
-            shipped_ledger(settings, console) as ledger,
+            shipped_ledger(_own_home(settings, out), console) as ledger,
             progress(console, total, doing="grading") as report,
         ):
             grade_variants(models, items, plan, ledger=ledger, journal=journal, report=report)
-    return score_rows(journal.entries, items)
+    return of_run(names, journal.entries, items, plan), journal.description
 
 
-def _in_graph(run_id: str, settings: Settings) -> GraphScores:
+def _command(exams: Sequence[Path]) -> Iterator[str]:
+    """The words behind `steadyeval`; where the exam files lie is nobody's business."""
+    for word in sys.argv[1:]:
+        yield Path(word).name if Path(word) in exams else word
+
+
+def _own_home(settings: Settings, out: Path) -> Settings:
+    """The settings, with ledger and embedded graph in OUT/home; git leaves the texts there alone.
+
+    Raises:
+        InputError: the folder cannot be used.
+    """
+    home = out / "home"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        (home / ".gitignore").write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot use {home}: {error.strerror}") from error
+    return settings.model_copy(update={"home": home})
+
+
+def _in_graph(run_id: str, out: Path, settings: Settings) -> Evaluated:
     from evaluation.graph_scores import read_scores
     from service.graph import open_graph
 
-    with open_graph(settings) as store:
+    own = settings.model_copy(update={"home": out / "home"})
+    if settings.graph == "embedded" and not own.graph_dir.is_dir():
+        raise InputError(f"{out} has no graph of its own; name the graph with --graph")
+    with open_graph(own) as store:
         return read_scores(store, run_id)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.bootstrap import Estimate, estimates
-from evaluation.metrics import Floats, PairSums, absolute_error, shift
+from evaluation.metrics import Floats, PairSums, absolute_error, paired_difference, shift
 from evaluation.paper_numbers import BASELINE, GUARDED, PaperExam
 from evaluation.scores import Scores
 from filter_training.attacks import CLEAN, PAPER_ATTACKS
@@ -69,6 +69,10 @@ class Population:
     def delta(self, pipeline: str, attacks: Sequence[str]) -> Floats:
         """Δ [N, A]."""
         return shift(self.points(pipeline, attacks), self.clean(pipeline))
+
+    def drift(self, pipeline: str, reference: str) -> Floats:
+        """What a pipeline gives clean answers more than the reference does [N]."""
+        return paired_difference(self.clean(reference), self.clean(pipeline))
 
     def error(self, pipeline: str, variants: Sequence[str]) -> Floats:
         """Absolute errors [N, V]."""

@@ -1,57 +1,28 @@
-"""Tables and figures of an evaluation, from its scores."""
+"""Tables, figures and the report of an evaluation, from its scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
+from evaluation.evaluated import Evaluated
 from evaluation.figures import all_figures, write_figure
 from evaluation.layout import Layout
 from evaluation.paper_numbers import PaperExam
 from evaluation.pipelines import PIPELINES
-from evaluation.run_journal import ScoreLine
-from evaluation.scores import ScoreRow, Scores
+from evaluation.report import report_page
+from evaluation.run_journal import RunDescription
+from evaluation.scores import Scores
 from evaluation.tables import Table, all_tables, write_table
 from evaluation.variants import BENIGN, FURTHER_ATTACKS
 from service.errors import InputError
-from service.exam import ExamItem, Question
 
 
-def score_rows(lines: Iterable[ScoreLine], items: Iterable[ExamItem]) -> list[ScoreRow]:
-    """Scores beside what the exam says about their answers."""
-    of_answer = {(item.question.exam_id, item.answer.answer_id): item for item in items}
-    rows = []
-    for line in lines:
-        item = of_answer[line.exam_id, line.answer_id]
-        rows.append(
-            ScoreRow(
-                exam_id=line.exam_id,
-                question_id=line.question_id,
-                answer_id=line.answer_id,
-                student_id=line.student_id,
-                gold_type=item.question.gold_type,
-                attack_type=line.attack_type,
-                pipeline_variant=PIPELINES[line.pipeline].variant,
-                score=line.score,
-                expected_score=line.expected_score,
-                scale=item.question.scale,
-                human_scores=item.human_scores,
-            )
-        )
-    return rows
-
-
-def layout_of(
-    pipelines: Sequence[str],
-    rows: Iterable[ScoreRow],
-    peers: Mapping[str, PaperExam],
-    *,
-    seed: int,
-) -> Layout:
+def layout_of(found: Evaluated, peers: Mapping[str, PaperExam], *, seed: int) -> Layout:
     """What the tables of an evaluation set side by side; the first pipeline is the reference."""
-    there = {row.attack_type for row in rows}
+    there = {row.attack_type for row in found.rows}
     return Layout(
-        pipelines=tuple(PIPELINES[name].variant for name in pipelines),
+        pipelines=tuple(PIPELINES[name].variant for name in found.pipelines),
         further_attacks=tuple(name for name in FURTHER_ATTACKS if name in there),
         benign=tuple(name for name in BENIGN if name in there),
         peers=peers,
@@ -60,9 +31,21 @@ def layout_of(
 
 
 def write_results(
-    folder: Path, rows: Iterable[ScoreRow], questions: Iterable[Question], layout: Layout
+    folder: Path,
+    found: Evaluated,
+    layout: Layout,
+    *,
+    description: RunDescription | None,
+    texts: bool,
 ) -> dict[str, Table]:
-    """Write the tables to FOLDER/tables and the figures to FOLDER/figures.
+    """Write FOLDER/tables, FOLDER/figures and FOLDER/report.html.
+
+    Args:
+        folder: is made where it is not there.
+        found: scores, and what they are of.
+        layout: what is compared with what.
+        description: how the scores were made, where that is known.
+        texts: whether the report shows answers.
 
     Returns:
         The tables by their names.
@@ -70,16 +53,29 @@ def write_results(
     Raises:
         InputError: the folder cannot be written to.
     """
-    scores = Scores.of(rows)
-    tables = {table.name: table for table in all_tables(scores, questions, layout)}
+    scores = Scores.of(found.rows)
+    tables = {table.name: table for table in all_tables(scores, found.questions, layout)}
     figures = folder / "figures"
     try:
         figures.mkdir(parents=True, exist_ok=True)
         (folder / "tables").mkdir(exist_ok=True)
         for table in tables.values():
             write_table(table, folder / "tables")
-        for drawing in all_figures(scores, layout):
+        drawings = all_figures(scores, layout)
+        for drawing in drawings:
             write_figure(drawing, figures)
+        page = report_page(
+            scores,
+            tables,
+            {
+                drawing.caption: (figures / f"{drawing.name}.svg").read_bytes()
+                for drawing in drawings
+            },
+            layout,
+            description=description,
+            texts=found.texts if texts else None,
+        )
+        (folder / "report.html").write_text(page, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
     return tables

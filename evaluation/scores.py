@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics import Floats, Mask, present_mean
+from evaluation.style import STYLES
 from filter_training.attacks import CLEAN, PAPER_ATTACKS
 from service.errors import InputError
-from service.exam import HumanScore, ScoreScale, format_score
+from service.exam import HumanDimension, HumanScore, ScoreScale, format_score
 
 Texts = NDArray[np.str_]
 
@@ -27,7 +28,11 @@ class InconsistentScoresError(InputError):
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """The score that one pipeline gave to one variant of an answer; None where it gave none."""
+    """The score that one pipeline gave to one variant of an answer; None where it gave none.
+
+    `removed` holds [start, end) of each span that the pipeline took away, None where nothing was
+    judged. Styles and rubric dimensions are those of the clean answer.
+    """
 
     exam_id: str
     question_id: str
@@ -40,6 +45,9 @@ class ScoreRow:
     expected_score: float | None
     scale: ScoreScale
     human_scores: tuple[HumanScore, ...]
+    removed: tuple[tuple[int, int], ...] | None = ()
+    styles: tuple[str, ...] = ()
+    dimensions: tuple[HumanDimension, ...] = ()
 
     @property
     def where(self) -> str:
@@ -69,6 +77,11 @@ class Scores:
         score: as predicted, on the question's own scale [N, V, P].
         expected: the mean over the grader's own probabilities [N, V, P].
         human: the raters' scores on the question's own scale [N, R].
+        spans: [start, end) of each span that was removed, None where nothing was judged [N, V, P].
+        styles: names of styles [S].
+        in_style: whether an answer is of a style [N, S].
+        dimensions: names of rubric dimensions that people rated [D].
+        dimension: mean over the raters of each dimension [N, D].
     """
 
     exam: Texts
@@ -84,6 +97,11 @@ class Scores:
     score: Floats
     expected: Floats
     human: Floats
+    spans: NDArray[np.object_]
+    styles: tuple[str, ...]
+    in_style: Mask
+    dimensions: tuple[str, ...]
+    dimension: Floats
 
     @classmethod
     def of(cls, rows: Iterable[ScoreRow]) -> Scores:
@@ -117,14 +135,18 @@ class Scores:
         places = {(row.exam_id, row.answer_id): place for place, row in enumerate(first)}
         score = np.full((len(first), len(variants), len(pipelines)), np.nan)
         expected = np.full_like(score, np.nan)
+        spans = np.full(score.shape, None, dtype=np.object_)
         for (key, variant, pipeline), row in cells.items():
             place = places[key], variants.index(variant), pipelines.index(pipeline)
             score[place] = np.nan if row.score is None else row.score
             expected[place] = np.nan if row.expected_score is None else row.expected_score
+            spans[place] = row.removed
         human = np.full((len(first), len(raters)), np.nan)
         for place_of_answer, row in enumerate(first):
             for given in row.human_scores:
                 human[place_of_answer, raters.index(given.rater)] = given.score
+        styles = _in_order({style for row in first for style in row.styles}, STYLES)
+        dimensions = tuple(sorted({given.name for row in first for given in row.dimensions}))
         return cls(
             exam=np.array([row.exam_id for row in first]),
             question=np.array([row.question_id for row in first]),
@@ -139,6 +161,11 @@ class Scores:
             score=score,
             expected=expected,
             human=human,
+            spans=spans,
+            styles=styles,
+            in_style=np.array([[style in row.styles for style in styles] for row in first], bool),
+            dimensions=dimensions,
+            dimension=np.array([_dimension_means(row, dimensions) for row in first], np.float64),
         )
 
     def __len__(self) -> int:
@@ -158,6 +185,9 @@ class Scores:
             score=self.score[answers],
             expected=self.expected[answers],
             human=self.human[answers],
+            spans=self.spans[answers],
+            in_style=self.in_style[answers],
+            dimension=self.dimension[answers],
         )
 
     @property
@@ -184,6 +214,21 @@ class Scores:
         """Expected scores on the questions' own scales [N, len(variants)]."""
         return self._select(self.expected, pipeline, variants)
 
+    def removed_spans(
+        self, pipeline: str, variants: Sequence[str]
+    ) -> list[list[tuple[tuple[int, int], ...] | None]]:
+        """[start, end) of each span that was removed, None where nothing was judged."""
+        column = self.pipelines.index(pipeline)
+        places = [self.variants.index(name) for name in variants]
+        return [[answer[place, column] for place in places] for answer in self.spans]
+
+    def untouched(self, pipeline: str, variants: Sequence[str]) -> Floats:
+        """1 where nothing was removed, else 0 [N, len(variants)]; NaN where nothing was judged."""
+        spans = self.removed_spans(pipeline, variants)
+        return np.array(
+            [[np.nan if one is None else float(not one) for one in row] for row in spans]
+        )
+
     def on_ten(self, scores: Floats) -> Floats:
         """Scores [N] or [N, K] on a scale whose best score is 10, as all points are compared."""
         factor = 10 / self.max_points
@@ -207,8 +252,18 @@ class Scores:
 
 def _answer(row: ScoreRow) -> tuple[object, ...]:
     """What all rows of an answer agree in."""
-    raters = frozenset(row.human_scores)
-    return row.question_id, row.student_id, row.gold_type, row.scale, raters
+    raters, dimensions = frozenset(row.human_scores), frozenset(row.dimensions)
+    names = row.question_id, row.student_id, row.gold_type
+    return *names, row.scale, raters, row.styles, dimensions
+
+
+def _dimension_means(row: ScoreRow, names: Sequence[str]) -> list[float]:
+    """Mean over the raters of each dimension, NaN where nobody rated it."""
+    return [
+        float(np.mean(values)) if values else np.nan
+        for name in names
+        for values in [[given.value for given in row.dimensions if given.name == name]]
+    ]
 
 
 def _check_scores(row: ScoreRow) -> None:

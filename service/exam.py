@@ -95,13 +95,24 @@ class HumanScore:
 
 
 @dataclass(frozen=True)
+class HumanDimension:
+    """How one human rater judged an answer in one dimension of a rubric, such as clarity."""
+
+    rater: str
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
 class ExamItem:
     """One line of an exam file: an answer with its question and its human scores.
 
-    `split` is the file's own split (`train`, `val`, `test`) where it has one.
+    `split` is the file's own split (`train`, `val`, `test`) where it has one. `dimensions` are
+    for evaluations; neither ledger nor graph keeps them.
     """
 
     question: Question
     answer: Answer
     human_scores: tuple[HumanScore, ...] = ()
     split: str | None = None
+    dimensions: tuple[HumanDimension, ...] = ()

@@ -24,6 +24,7 @@ from service.exam import (
     Answer,
     Criterion,
     ExamItem,
+    HumanDimension,
     HumanScore,
     Question,
     ScoreScale,
@@ -179,7 +180,7 @@ class ExamRecord(QuestionModel):
         None, description="mean of human_scores; taken as the only rater's where they are absent"
     )
     human_dimensions: dict[Text, dict[Text, Number]] = Field(
-        default_factory=dict, description="{rater: {dimension: value}}; accepted, not kept"
+        default_factory=dict, description="{rater: {dimension: value}}; read by evaluations alone"
     )
     split: Identifier | None = Field(None, description="train, val or test")
 
@@ -232,4 +233,9 @@ class ExamRecord(QuestionModel):
                 if score is not None
             ),
             split=self.split,
+            dimensions=tuple(
+                HumanDimension(rater, name, value)
+                for rater, values in self.human_dimensions.items()
+                for name, value in values.items()
+            ),
         )

@@ -12,7 +12,9 @@ from evaluation.tables.alignment import (
     error_table,
     gold_type_table,
 )
+from evaluation.tables.course_use import course_use_table
 from evaluation.tables.differences import difference_table
+from evaluation.tables.fairness import audit_table, dimension_table, style_table
 from evaluation.tables.overview import exam_table
 from evaluation.tables.rendering import to_csv, to_latex, to_markdown, write_table
 from evaluation.tables.stability import (
@@ -53,7 +55,12 @@ def all_tables(scores: Scores, questions: Iterable[Question], layout: Layout) ->
         weighted_spread_table,
         difference_table,
         agreement_table,
+        style_table,
+        audit_table,
+        course_use_table,
     ]
     if layout.benign:
         makers.append(benign_spread_table)
+    if scores.dimensions:
+        makers.append(dimension_table)
     return [exam_table(scores, questions), *(make(scores, layout) for make in makers)]

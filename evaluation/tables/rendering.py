@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evaluation.bootstrap import Estimate, Interval
 from evaluation.paper_numbers import PaperFigure
-from evaluation.tables.table import Cell, Column, Table
+from evaluation.tables.table import Cell, Column, Row, Table
 
 _LEGEND = (
     "In brackets: 95 % bootstrap intervals of 10,000 resamples of the pairs; by question: of the "
@@ -61,11 +61,12 @@ def to_markdown(table: Table) -> str:
     marks = ["---"] * len(table.keys) + ["---:"] * len(table.columns)
     lines = [heads, marks]
     for row in table.rows:
-        cells = ["<br>".join(lines) for lines in _cells(table, row.cells)]
+        cells = ["<br>".join(lines) for lines in cell_lines(table, row)]
         lines.append([*(label.replace("|", r"\|") for label in row.labels), *cells])
     body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    notes = "\n".join(_notes(table))
-    return f"**{_title(table)}.** {table.caption}\n\n{body}\n" + (f"\n{notes}\n" if notes else "")
+    notes = "\n".join(foot_notes(table))
+    below = f"\n{notes}\n" if notes else ""
+    return f"**{table_title(table)}.** {table.caption}\n\n{body}\n{below}"
 
 
 def to_latex(table: Table) -> str:
@@ -73,10 +74,10 @@ def to_latex(table: Table) -> str:
     heads = [_latex(head) for head in [*table.keys, *(column.title for column in table.columns)]]
     lines = [" & ".join(heads) + r" \\ \hline"]
     for row in table.rows:
-        cells = [_stacked(map(_latex, lines)) for lines in _cells(table, row.cells)]
+        cells = [_stacked(map(_latex, lines)) for lines in cell_lines(table, row)]
         lines.append(" & ".join([*map(_latex, row.labels), *cells]) + r" \\")
     body = "\n".join(lines)
-    notes = _latex(" ".join([table.caption, *_notes(table)]))
+    notes = _latex(" ".join([table.caption, *foot_notes(table)]))
     return (
         "\\begin{table}\n"
         f"\\caption{{{notes}}}\n"
@@ -124,9 +125,9 @@ def _plain(value: float | None) -> str:
     return "" if value is None or isnan(value) else f"{value:.6g}"
 
 
-def _cells(table: Table, cells: tuple[Cell | str, ...]) -> Iterator[list[str]]:
-    """The lines of each cell."""
-    for column, cell in zip(table.columns, cells, strict=True):
+def cell_lines(table: Table, row: Row) -> Iterator[list[str]]:
+    """What people read in each cell of a row, line by line."""
+    for column, cell in zip(table.columns, row.cells, strict=True):
         yield [cell] if isinstance(cell, str) else list(_lines(column, cell))
 
 
@@ -156,13 +157,15 @@ def _read(value: float, column: Column) -> str:
     return f"{value:z.{column.digits}f}".replace("-", "−")
 
 
-def _notes(table: Table) -> list[str]:
+def foot_notes(table: Table) -> list[str]:
+    """What the figures of a table mean."""
     cells = [cell for row in table.rows for cell in row.cells if isinstance(cell, Cell)]
     notes = [_LEGEND] if cells else []
     return [*notes, _PAPER] if any(cell.paper for cell in cells) else notes
 
 
-def _title(table: Table) -> str:
+def table_title(table: Table) -> str:
+    """The table's name to read."""
     return table.name.replace("_", " ").capitalize()
 
 

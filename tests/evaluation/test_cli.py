@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -93,11 +95,11 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
 
 
 def results(folder: Path) -> dict[str, bytes]:
-    """All files but those that name Judgements and runs by chance."""
+    """All tables and figures."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("run.json", "scores.jsonl")
+        for part in ("tables", "figures")
+        for path in sorted((folder / part).iterdir())
     }
 
 
@@ -160,15 +162,14 @@ def test_run_json_says_what_the_numbers_are_of(exam: Path, tmp_path: Path) -> No
 @pytest.mark.usefixtures("engine")
 def test_no_text_of_an_answer_leaves(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    evaluate(EXAM, "--out", out)
-    kept = "".join(
-        path.read_text(encoding="utf-8")
-        for path in out.rglob("*")
-        if path.suffix in (".json", ".jsonl", ".csv", ".md", ".tex", ".svg")
-    )
+    evaluate(EXAM, "--out", out, "--no-texts")
+    written = [path for path in out.rglob("*") if path.is_file() and "home" not in path.parts]
+    assert {path.suffix for path in written} >= {".json", ".jsonl", ".csv", ".md", ".tex", ".html"}
+    kept = "".join(path.read_text(encoding="utf-8") for path in written)
     for item in ANSWERS:
         assert not item.answer.text or item.answer.text not in kept
     assert "STUDENT ATTACK" not in kept
+    assert (out / "home" / ".gitignore").read_text(encoding="utf-8") == "*\n"
 
 
 @pytest.mark.usefixtures("engine")
@@ -189,7 +190,7 @@ def test_judgements_stand_in_the_ledger_with_attack_and_run(
     out = tmp_path / "run"
     evaluate(exam, "--out", out, "--sample", 2)
     run_id = json.loads((out / "run.json").read_bytes())["run_id"]
-    ledger = Ledger(tmp_path / "home" / "ledger.sqlite3")
+    ledger = Ledger(out / "home" / "ledger.sqlite3")
     try:
         for line in lines(out):
             judgement = ledger.judgement(line["judgement_id"])
@@ -221,7 +222,6 @@ def test_a_killed_run_goes_on_to_the_results_of_an_unbroken_one(
     options = ("--pipelines", "none,hardened,copy")
     evaluate(exam, "--out", tmp_path / "whole", *options)
     asked = len(engine.graded)
-    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "another-home"))
     left = iter(range(calls))
     grade = engine.grade
 
@@ -269,7 +269,6 @@ def test_a_process_that_is_killed_loses_nothing_that_it_said(
     after = lines(tmp_path / "run")
     assert after[: len(before)] == before
     assert len(before) < len(after)
-    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "another-home"))
     evaluate(exam, "--out", tmp_path / "whole", *options)
     # Judgements of another ledger have other names, and other batches round otherwise.
     for line in (*after, *(whole := lines(tmp_path / "whole"))):
@@ -283,7 +282,6 @@ def test_what_only_the_ledger_has_is_not_asked_again(
 ) -> None:
     evaluate(exam, "--out", tmp_path / "whole")
     asked = len(engine.graded)
-    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "another-home"))
     engine.graded.clear()
 
     def die(*_: object) -> None:
@@ -370,31 +368,32 @@ def test_what_cannot_be_used_is_refused_before_anything_is_written(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.fixture
-def graph(tmp_path: Path) -> Iterator[None]:
-    """A server that the commands attach to, instead of each starting one."""
-    embedded = EmbeddedGraph(tmp_path / "home" / "graph")
-    embedded.up()
-    yield
-    embedded.down()
-
-
-@pytest.mark.usefixtures("graph")
 def test_the_graph_alone_gives_the_same_tables(engine: ScriptedEngine, tmp_path: Path) -> None:
     engine._longest = max(len(attacked(item.answer.text, "stealth")) for item in ANSWERS)
     options = ("--graph", "embedded", "--peer", "ML_intro=ML_gold", "--seed", 3)
-    scored, rebuilt = tmp_path / "run", tmp_path / "again"
-    ran = evaluate(EXAM, *options, "--out", scored, "--pipelines", "hybrid,none,copy")
-    assert ran.exit_code == 0, ran.output
-    # The same ledger and graph hold another run, and a grade of every day.
-    evaluate(EXAM, *options, "--out", tmp_path / "other", "--sample", 3)
-    run_id = json.loads((scored / "run.json").read_bytes())["run_id"]
-    ran = evaluate("--from-graph", run_id, *options, "--out", rebuilt)
-    assert ran.exit_code == 0, ran.output
-    assert results(rebuilt) == results(scored)
-    ran = evaluate("--from-graph", "nothing", *options, "--out", tmp_path / "nothing")
+    out = tmp_path / "run"
+    # A server that the commands attach to, instead of each starting one.
+    embedded = EmbeddedGraph(out / "home" / "graph")
+    embedded.up()
+    try:
+        ran = evaluate(EXAM, *options, "--out", out, "--pipelines", "hybrid,none,copy")
+        assert ran.exit_code == 0, ran.output
+        scored = results(out)
+        run_id = json.loads((out / "run.json").read_bytes())["run_id"]
+        for name in ("run.json", "scores.jsonl", "report.html"):
+            (out / name).unlink()
+        shutil.rmtree(out / "tables")
+        ran = evaluate("--from-graph", run_id, *options, "--out", out)
+        assert ran.exit_code == 0, ran.output
+        assert results(out) == scored
+        assert ANSWERS[0].answer.text in html.unescape((out / "report.html").read_text("utf-8"))
+        ran = evaluate("--from-graph", "nothing", *options, "--out", out)
+        assert isinstance(ran.exception, InputError)
+    finally:
+        embedded.down()
+    ran = evaluate("--from-graph", run_id, *options, "--out", tmp_path / "another")
     assert isinstance(ran.exception, InputError)
-    assert not (tmp_path / "nothing").exists()
+    assert not (tmp_path / "another").exists()
 
 
 @pytest.mark.usefixtures("engine")
