@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from evaluation.pipelines.baseline import Baseline
+from evaluation.pipelines.graded_by import GradedBy
 from evaluation.pipelines.guarded import FreelyGuarded, Guarded
-from evaluation.pipelines.hardened import Hardened
+from evaluation.pipelines.hardened import Encoded, Hardened
 from evaluation.pipelines.hybrid import Hybrid
 from evaluation.pipelines.pipeline import Pipeline
 from evaluation.pipelines.sanitiser import GuardedAndSanitised, Sanitised
+from service.errors import InputError
 
-__all__ = ["PIPELINES", "Pipeline"]
+__all__ = ["PIPELINES", "Pipeline", "pipeline_named"]
 
 PIPELINES: Mapping[str, Pipeline] = MappingProxyType(
     {
@@ -21,6 +23,7 @@ PIPELINES: Mapping[str, Pipeline] = MappingProxyType(
             Baseline(),
             Sanitised(),
             Hardened(),
+            Encoded(),
             Guarded(),
             GuardedAndSanitised(),
             Hybrid(),
@@ -29,3 +32,18 @@ PIPELINES: Mapping[str, Pipeline] = MappingProxyType(
     }
 )
 """Name → pipeline."""
+
+
+def pipeline_named(name: str) -> Pipeline:
+    """The pipeline of that name, or for `name@profile` that pipeline with the profile's grader.
+
+    Raises:
+        InputError: there is no such pipeline. Whether there is such a profile is not looked at.
+    """
+    own, at, profile = name.partition("@")
+    if own not in PIPELINES or bool(at) != bool(profile):
+        raise InputError(
+            f"no pipeline {name!r}; there are {', '.join(PIPELINES)}, and each of them with "
+            "@PROFILE behind its name for the grader of another profile"
+        )
+    return GradedBy(PIPELINES[own], profile) if profile else PIPELINES[own]

@@ -34,9 +34,7 @@ class FreelyGuarded(Pipeline):
         Raises:
             SettingsError: it was taught to mark and cannot write.
         """
-        if engine.cuts_by == "mark":
-            raise SettingsError(
-                "pipeline free: the filter of this profile marks what is cut and cannot write; "
-                'leave it out of --pipelines, or use a profile with filter_decoding = "copy"'
-            )
-        return AnswerFilter(engine, decoding="free")
+        try:
+            return AnswerFilter(engine, decoding="free")
+        except SettingsError as error:
+            raise SettingsError(f"leave {self.name} out of --pipelines: {error}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from service.engine.base import Engine
 from service.exam import Question
@@ -23,11 +22,13 @@ class Pipeline:
         name: what `--pipelines` calls it.
         variant: what tables and scores call it: the paper's name where the paper has it.
         promise: one line, which docs/evaluation.md has too.
+        grade_profile: profile whose grader it has; None for the grader of the run.
     """
 
-    name: ClassVar[str]
-    variant: ClassVar[str]
-    promise: ClassVar[str]
+    name: str
+    variant: str
+    promise: str
+    grade_profile: str | None = None
 
     def filter(self, engine: Engine) -> AnswerFilter:
         """What an answer goes through before it is graded."""
@@ -42,7 +43,7 @@ class Pipeline:
 
         Args:
             engine: of the profile.
-            grading: what grades instead, such as a grader that was trained on attacked answers.
+            grading: what grades instead, such as the engine of `grade_profile`.
 
         Raises:
             SettingsError: the profile's model cannot do what the pipeline asks of it.
