@@ -276,7 +276,10 @@ def _adapter_files(folder: Path) -> AdapterFiles:
 def _base_dir(profile: ModelProfile, settings: Settings) -> Path:
     if isinstance(profile.base, FolderBase):
         return profile.base.path
-    return settings.models_dir / _store_name(profile)
+    own = settings.models_dir / _store_name(profile)
+    # What another profile has fetched from the same source is the same.
+    others = settings.models_dir.glob(f"*-{_source_hash(profile)}")
+    return own if own.is_dir() else min(others, default=own)
 
 
 def _manifest_file(profile: ModelProfile, settings: Settings) -> Path:
@@ -290,8 +293,11 @@ def _terms_file(profile: ModelProfile, settings: Settings) -> Path:
 
 
 def _store_name(profile: ModelProfile) -> str:
-    source = hashlib.sha256(repr(profile.base).encode()).hexdigest()
-    return f"{profile.name}-{source[:12]}"
+    return f"{profile.name}-{_source_hash(profile)}"
+
+
+def _source_hash(profile: ModelProfile) -> str:
+    return hashlib.sha256(repr(profile.base).encode()).hexdigest()[:12]
 
 
 def _fetch_command(profile: ModelProfile, settings: Settings) -> str:

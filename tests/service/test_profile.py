@@ -15,6 +15,13 @@ from service.settings import Settings
 _KNOBS = "justification = 'none'\nmax_grade_tokens = 8\nprovisional = true\n"
 _BASE = "[base]\nfolder = 'model'\n"
 _COMMIT = "0123456789abcdef0123456789abcdef01234567"
+SHIPPED = [
+    "gemma3-270m",
+    "mistral-7b",
+    "smollm2-135m",
+    "smollm2-135m-attacked",
+    "smollm2-135m-gullible",
+]
 
 
 @pytest.fixture
@@ -59,6 +66,22 @@ def test_the_second_embedded_profile_comes_under_terms(settings: Settings) -> No
     for said in (profile.terms.title, profile.terms.url, profile.terms.notice):
         assert said in " ".join(note.split())
     assert profile.provisional
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m-attacked", "smollm2-135m-gullible"])
+def test_a_grader_for_evaluations_shares_base_and_filter_with_its_product(
+    name: str, settings: Settings
+) -> None:
+    product, profile = (load_profile(one, settings) for one in ("smollm2-135m", name))
+    assert profile.base == product.base
+    folders = (one.adapters[Role.FILTER].resolve() for one in (product, profile))
+    assert len(set(folders)) == 1
+    assert profile.filter_decoding == product.filter_decoding
+    assert profile.adapters.get(Role.GRADE) != product.adapters[Role.GRADE]
+    assert profile.provisional
+    if recipe := profile.recipes.get(Role.GRADE):
+        assert load_recipe(recipe).role is Role.GRADE
+        assert load_recipe(recipe).profile == product.name
 
 
 @pytest.mark.parametrize("name", ["gemma3-270m", "mistral-7b", "smollm2-135m"])
@@ -169,7 +192,7 @@ def test_a_written_profile_reads_back(tmp_path: Path, settings: Settings) -> Non
     assert written.adapters == {Role.FILTER: adapter}
     assert written.max_grade_tokens == 256
     assert written.provisional
-    assert profile_names(settings) == ["gemma3-270m", "mine", "mistral-7b", "smollm2-135m"]
+    assert profile_names(settings) == sorted([*SHIPPED, "mine"])
 
 
 @pytest.mark.parametrize(
@@ -190,7 +213,7 @@ def test_a_profile_that_cannot_be_written_leaves_nothing(
         write_profile(
             name, settings, base=base, revision=revision, adapters={}, justification="none"
         )
-    assert profile_names(settings) == ["gemma3-270m", "mistral-7b", "smollm2-135m"]
+    assert profile_names(settings) == SHIPPED
     write_profile(
         "mine",
         settings,
