@@ -71,9 +71,26 @@ def read_exam(path: Path, *, max_answer_chars: int) -> list[ExamItem]:
     suffix = path.suffix.lower()
     if suffix not in _CSV_SUFFIXES | _JSONL_SUFFIXES:
         raise InputError(f"{path}: an exam file is named .jsonl or .csv")
+    return parse_exam(
+        read_bytes(path), path, is_csv=suffix in _CSV_SUFFIXES, max_answer_chars=max_answer_chars
+    )
+
+
+def parse_exam(raw: bytes, path: Path, *, is_csv: bool, max_answer_chars: int) -> list[ExamItem]:
+    """All answers of the content of an exam file, in its order.
+
+    Args:
+        raw: the content.
+        path: what errors call it.
+        is_csv: whether it is CSV; else it is JSONL.
+        max_answer_chars: longest answer that is accepted.
+
+    Raises:
+        ExamFileError: it has faults; it lists every one of them.
+    """
     faults: list[LineError] = []
-    text = decode(read_bytes(path), faults)
-    rows = _csv_rows(text, faults) if suffix in _CSV_SUFFIXES else json_rows(text, faults)
+    text = decode(raw, faults)
+    rows = _csv_rows(text, faults) if is_csv else json_rows(text, faults)
     lines = list(_valid_lines(rows, max_answer_chars, faults))
     faults += _contradictions(lines)
     if not lines and not faults:

@@ -214,6 +214,29 @@ class Ledger:
             found = connection.execute(f"{query} ORDER BY judgement.row", (answer_id, exam_id))
             return [rows.read_judgement(connection, row) for row in found.fetchall()]
 
+    # --- what was handed in ---
+
+    def submission(self, submission_id: str) -> Submission:
+        """A text by its id.
+
+        Raises:
+            UnknownExamError: there is no such text.
+        """
+        with self._database.reading() as connection:
+            found = rows.find_submission(connection, submission_id)
+        if found is None:
+            raise UnknownExamError(f"no submission {submission_id!r} is recorded")
+        return found
+
+    def latest_submissions(self, exam_id: str) -> list[tuple[Question, Submission]]:
+        """The latest text of each answer and variant of an exam, in order of arrival.
+
+        Each comes with its question as it is registered now, or, where it is not, as it was last
+        asked. Texts that were erased are left out.
+        """
+        with self._database.reading() as connection:
+            return rows.latest_submissions(connection, exam_id)
+
     # --- the way to the graph ---
 
     def last_seq(self) -> int:

@@ -190,6 +190,38 @@ def add_result(connection: sqlite3.Connection, judgement: Judgement, raw: str) -
     insert(connection, "result", {"key": key, "judgement_id": judgement.judgement_id})
 
 
+def find_submission(connection: sqlite3.Connection, submission_id: str) -> Submission | None:
+    """A text by its id, if there is one."""
+    row = connection.execute(f"{_SUBMISSIONS} WHERE submission_id = ?", (submission_id,)).fetchone()
+    return None if row is None else _read_submission(row)
+
+
+def latest_submissions(
+    connection: sqlite3.Connection, exam_id: str
+) -> list[tuple[Question, Submission]]:
+    """The latest text of each answer and variant that was not erased, with its question."""
+    latest = connection.execute(
+        f"{_SUBMISSIONS} WHERE submission.row IN (SELECT max(row) FROM submission "
+        "WHERE exam_id = ? GROUP BY answer_id, attack_type) AND text IS NOT NULL "
+        "ORDER BY submission.row",
+        (exam_id,),
+    )
+    found = [_read_submission(row) for row in latest.fetchall()]
+    questions = {
+        question_id: registered_question(connection, exam_id, question_id)
+        or latest_question(connection, exam_id, question_id)
+        for question_id in {text.question_id for text in found}
+    }
+    return [
+        (question, text) for text in found if (question := questions[text.question_id]) is not None
+    ]
+
+
+def _read_submission(row: sqlite3.Row) -> Submission:
+    with _legible(f"submission {row['submission_id']}"):
+        return _submission(row)
+
+
 @contextmanager
 def _legible(record: str) -> Iterator[None]:
     """Name a record whose values cannot be what was written."""
@@ -271,7 +303,7 @@ def _record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
         case "question_version":
             return _question(connection, row)
         case "submission":
-            return _submission(_one(connection, _SUBMISSION, row))
+            return _submission(_one(connection, f"{_SUBMISSIONS} WHERE submission.row = ?", row))
         case "rating":
             return _rating(_one(connection, _RATING, row))
         case "run":
@@ -294,9 +326,7 @@ def _record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
             raise LookupError(f"there is no kind {kind}")
 
 
-_SUBMISSION = """
-    SELECT * FROM submission JOIN answer USING (exam_id, answer_id) WHERE submission.row = ?
-"""
+_SUBMISSIONS = "SELECT * FROM submission JOIN answer USING (exam_id, answer_id)"
 _RATING = "SELECT * FROM rating JOIN answer USING (exam_id, answer_id) WHERE rating.row = ?"
 
 
