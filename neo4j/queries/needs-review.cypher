@@ -5,7 +5,7 @@
 // was still removing text when it stopped), `filter_truncated` (it hit its limit on new tokens),
 // `removed_everything` (it left nothing of the answer).
 //
-// Parameters (paste the lines without the slashes into Neo4j Browser):
+// Parameters and their defaults:
 // :param exam_id => ''
 
 MATCH (submission:Submission)<-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})

@@ -1,18 +1,24 @@
 // Whose raw answer got more points than the filtered one?
 //
-// One row for every pair of grades from one run whose unguarded score is at least
-// `min_difference` points above the guarded one: what an injection would have won, and the text
-// that the filter took out.
+// One row for every pair of grades from one run whose unguarded score is at least min_difference
+// points above the guarded one: what an injection would have won, and the text that the filter
+// took out.
 //
-// Parameters (paste the lines without the slashes into Neo4j Browser):
+// Parameters and their defaults:
 // :param exam_id => ''
 // :param min_difference => 2
 
-MATCH (baseline:Judgement {stage: 'baseline'})-[:JUDGES]->(submission:Submission)
-      <-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})-[:BASED_ON]->(filter:Judgement)
-WHERE ($exam_id = '' OR submission.exam_id = $exam_id)
+MATCH (filtered:Judgement {stage: 'filtered'})-[:JUDGES]->(submission:Submission)
+      <-[:JUDGES]-(baseline:Judgement)
+WHERE ($exam_id = '' OR filtered.exam_id = $exam_id)
   AND baseline.predicted_score - filtered.predicted_score >= $min_difference
-  AND EXISTS { MATCH (baseline)<-[:INCLUDES]-(:Run)-[:INCLUDES]->(filtered) }
+  AND baseline.stage = 'baseline'
+MATCH (filtered)-[:BASED_ON]->(filter:Judgement)
+MATCH (baseline)<-[:INCLUDES]-(run:Run)
+WITH submission, baseline, filtered, filter, collect(run.run_id) AS baseline_runs
+MATCH (filtered)<-[:INCLUDES]-(run:Run)
+WHERE run.run_id IN baseline_runs
+WITH DISTINCT submission, baseline, filtered, filter
 RETURN submission.exam_id AS exam_id,
        submission.question_id AS question_id,
        submission.answer_id AS answer_id,

@@ -4,19 +4,20 @@
 // code points, end not included), its text, and how sure the filter was. The least sure come
 // first: those are worth a look.
 //
-// Parameters (paste the lines without the slashes into Neo4j Browser):
+// Parameters and their defaults:
 // :param exam_id => ''
 // :param max_confidence => 1.0
 
-MATCH (filter:Judgement {stage: 'filter'})-[:JUDGES]->(submission:Submission)
-WHERE $exam_id = '' OR submission.exam_id = $exam_id
+MATCH (filter:Judgement {stage: 'filter'})
+WHERE ($exam_id = '' OR filter.exam_id = $exam_id)
+  AND size(filter.removed_starts) > 0
 UNWIND range(0, size(filter.removed_starts) - 1) AS span
-WITH filter, submission, span
+WITH filter, span
 WHERE filter.removed_confidences[span] <= $max_confidence
-RETURN submission.exam_id AS exam_id,
-       submission.question_id AS question_id,
-       submission.answer_id AS answer_id,
-       submission.attack_type AS attack_type,
+RETURN filter.exam_id AS exam_id,
+       filter.question_id AS question_id,
+       filter.answer_id AS answer_id,
+       filter.attack_type AS attack_type,
        filter.removed_starts[span] AS start,
        filter.removed_ends[span] AS end,
        filter.removed_texts[span] AS text,

@@ -5,7 +5,7 @@
 // the grader's own words, and the whole prompt, question and rubric of that time in it.
 // `baseline_score` is the raw answer's score from the same run.
 //
-// Parameters (paste the lines without the slashes into Neo4j Browser):
+// Parameters and their defaults:
 // :param exam_id => ''
 // :param answer_id => 'a1'
 //

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 graph_app = typer.Typer(help="Run and query the graph of all judgements.", no_args_is_help=True)
 
-_COUNTS = "MATCH (n) RETURN labels(n)[0] AS label, count(*) AS nodes ORDER BY label"
+_COUNTS = "MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS nodes ORDER BY label"
 
 
 @graph_app.command()
@@ -63,8 +63,7 @@ def query(
         typer.Argument(
             metavar="FILE|-|NAME",
             help="A Cypher file, - for standard input, or a documented query such as "
-            "why-this-grade, raw-above-filtered, removed-spans, needs-review, "
-            "scores-beside-humans.",
+            "why-this-grade or needs-review (docs/auditing.md lists all).",
         ),
     ],
     param: Annotated[
@@ -93,6 +92,34 @@ def query(
         Console().print(_table(result))
     else:
         typer.echo("no rows")
+
+
+@graph_app.command()
+def browser(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for what Browser imports.")
+    ] = Path("neo4j-browser"),
+    graph: GraphOption = None,
+) -> None:
+    """Say where Neo4j Browser is, and write its favourites and style sheet."""
+    from service.graph import open_graph
+    from service.graph.browser import browser_url, write_imports
+
+    settings = given_settings(graph=graph)
+    if settings.graph == "embedded":
+        raise SettingsError(
+            "the embedded graph has no Neo4j Browser: ask it with `steadyeval graph query NAME`, "
+            "or set STEADYEVAL_GRAPH to the Bolt address of a Neo4j"
+        )
+    with open_graph(settings) as store:
+        url = browser_url(store)
+    try:
+        favourites, style = write_imports(out)
+    except OSError as error:
+        raise InputError(f"cannot write to {out}: {error}; name another folder") from error
+    typer.echo(f"open     {url}")
+    typer.echo(f"drop in  {favourites}  (the documented queries, as saved scripts)")
+    typer.echo(f"drop in  {style}  (colours and captions)")
 
 
 def _embedded(settings: Settings) -> EmbeddedGraph:

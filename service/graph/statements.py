@@ -77,10 +77,20 @@ MERGE (run:Run {run_id: row.key})
 SET run += row.properties
 """
 
+# Neo4j Browser colours nodes by label, so each stage has one; queries go by the property.
 _MERGE_JUDGEMENT = """
 UNWIND $rows AS row
 MERGE (submission:Submission {submission_id: row.submission_id})
 MERGE (judgement:Judgement {judgement_id: row.key})
+FOREACH (_ IN CASE row.properties.stage WHEN 'baseline' THEN [1] ELSE [] END |
+  SET judgement:Baseline
+)
+FOREACH (_ IN CASE row.properties.stage WHEN 'filter' THEN [1] ELSE [] END |
+  SET judgement:Filter
+)
+FOREACH (_ IN CASE row.properties.stage WHEN 'filtered' THEN [1] ELSE [] END |
+  SET judgement:Filtered
+)
 SET judgement += row.properties
 MERGE (judgement)-[:JUDGES]->(submission)
 FOREACH (judgement_id IN row.based_on |
@@ -154,6 +164,11 @@ def statements(records: Sequence[Record | Position]) -> Iterator[tuple[str, list
         rows = sorted((writer.row(record) for record in group), key=itemgetter("key"))
         for first in range(0, len(rows), _ROWS_PER_STATEMENT):
             yield writer.cypher, rows[first : first + _ROWS_PER_STATEMENT]
+
+
+def row_of(record: Record | Position) -> Row:
+    """What the record's statement writes: `key`, `properties`, and the keys of neighbours."""
+    return _WRITERS[type(record)].row(record)
 
 
 def _question_row(question: Question) -> Row:

@@ -42,8 +42,13 @@ RELATIONSHIPS = {
 }
 
 
+STAGES = {"Baseline": "baseline", "Filter": "filter", "Filtered": "filtered"}
+
+
 def nodes(store: GraphStore) -> dict[str, int]:
-    return dict(store.query("MATCH (n) RETURN labels(n)[0] AS label, count(*) AS n").rows)
+    """How many nodes there are of each label but those of the stages."""
+    counts = store.query("MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS n").rows
+    return {label: count for label, count in counts if label not in STAGES}
 
 
 def relationships(store: GraphStore) -> dict[str, int]:
@@ -63,6 +68,14 @@ def test_the_schema_may_be_applied_again_and_forbids_doubles(
     server.run("CREATE (:Judgement {judgement_id: 'j'})")
     with pytest.raises(ConstraintError):
         server.run("CREATE (:Judgement {judgement_id: 'j'})")
+
+
+def test_every_stage_has_a_label(store: GraphStore) -> None:
+    store.write(sample.records())
+    for label, stage in STAGES.items():
+        found = store.query(f"MATCH (j:Judgement:{label}) RETURN j.stage, count(*)").rows
+        assert found == [(stage, 3)]
+        assert store.query(f"MATCH (n:{label}) RETURN count(*)").rows == [(3,)]
 
 
 def test_records_become_the_graph_of_the_design(store: GraphStore) -> None:
