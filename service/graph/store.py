@@ -51,6 +51,7 @@ _OLDEST_NEO4J = 5
 _TRANSACTION_SECONDS = 120.0
 _LOST_RACES = 10
 _POSITION = "MATCH (ledger:Ledger {ledger_id: $ledger_id}) RETURN ledger.seq, ledger.head"
+_DELETE_SOME = "MATCH (n) WITH n LIMIT 5000 DETACH DELETE n RETURN count(*)"
 
 # Without a handler Python prints the driver's warnings (a retry, an unknown label) to the
 # terminal; an application that configures logging still gets them.
@@ -158,6 +159,19 @@ class GraphStore:
                 return
         self._write(records)
 
+    def empty(self) -> Iterator[int]:
+        """Delete all that is there, in portions; gives how many nodes each of them had.
+
+        Raises:
+            GraphError: the graph cannot be written.
+        """
+        while True:
+            with self._session(WRITE_ACCESS) as session:
+                deleted = session.execute_write(_delete_some)
+            if not deleted:
+                return
+            yield deleted
+
     def position(self, ledger_id: str) -> Position:
         """How far the ledger of this name has been written here; 0 where nothing has been.
 
@@ -254,6 +268,12 @@ def _run(transaction: ManagedTransaction, statement: str) -> None:
 def _write(transaction: ManagedTransaction, records: Sequence[Record | Position]) -> None:
     for cypher, rows in statements(records):
         transaction.run(cypher, rows=rows).consume()
+
+
+@unit_of_work(timeout=_TRANSACTION_SECONDS)
+def _delete_some(transaction: ManagedTransaction) -> int:
+    (count,) = transaction.run(_DELETE_SOME).single(strict=True)
+    return int(count)
 
 
 @unit_of_work(timeout=_TRANSACTION_SECONDS)

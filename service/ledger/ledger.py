@@ -12,11 +12,22 @@ from typing import NamedTuple
 from service.errors import InputError, RecordConflictError, UnknownExamError
 from service.exam import Answer, ExamItem, Question
 from service.judgement import Judgement
-from service.ledger import chain, rows, verification
+from service.ledger import chain, publishing, rows, verification
 from service.ledger.database import Database
 from service.ledger.group_commit import GroupCommit
+from service.ledger.publishing import PublicationPlan, PublishedGrade
 from service.ledger.tables import answer_salt, insert, insert_logged
-from service.records import Fault, Inclusion, LoggedRecord, Rating, Run, Submission
+from service.records import (
+    Fault,
+    Inclusion,
+    LoggedRecord,
+    Publication,
+    Rating,
+    Run,
+    Submission,
+)
+
+_PORTION = 500
 
 
 class _AnswerKey(NamedTuple):
@@ -214,6 +225,46 @@ class Ledger:
             found = connection.execute(f"{query} ORDER BY judgement.row", (answer_id, exam_id))
             return [rows.read_judgement(connection, row) for row in found.fetchall()]
 
+    # --- the grade of record ---
+
+    def publication_plan(self, run_id: str) -> PublicationPlan:
+        """What publishing a run would do now.
+
+        Raises:
+            UnknownExamError: there is no such run.
+            InputError: the run has more than one final grade of an answer, as experiments have.
+        """
+        with self._database.reading() as connection:
+            return publishing.plan(connection, run_id)
+
+    def publish(self, shown: PublicationPlan, *, by: str, reason: str) -> Publication:
+        """Let the grades of a run count, on disk when this returns: all that was shown or nothing.
+
+        Args:
+            shown: what the person who decides has seen.
+            by: that person.
+            reason: why.
+
+        Raises:
+            RecordConflictError: it would do something else by now.
+        """
+        publication = self._commits.run(
+            lambda connection: publishing.publish(connection, shown, by=by, reason=reason)
+        )
+        self._tell()
+        return publication
+
+    def published_grades(self, answer_id: str, exam_id: str | None = None) -> list[PublishedGrade]:
+        """All grades that were published of an answer, oldest first; an exam's last one counts."""
+        with self._database.reading() as connection:
+            return publishing.history(connection, answer_id, exam_id)
+
+    def latest_runs(self, most: int) -> list[Run]:
+        """The newest runs, the newest first."""
+        with self._database.reading() as connection:
+            found = connection.execute("SELECT row FROM run ORDER BY row DESC LIMIT ?", (most,))
+            return [rows.read_run(connection, row) for (row,) in found.fetchall()]
+
     # --- what was handed in ---
 
     def submission(self, submission_id: str) -> Submission:
@@ -258,6 +309,16 @@ class Ledger:
                 )
                 for entry in log.fetchall()
             ]
+
+    def portions(self, last_seq: int) -> Iterator[list[LoggedRecord]]:
+        """All records up to place `last_seq`, some hundreds at a time, in writing order."""
+        seq = 0
+        while seq < last_seq:
+            records = self.after(seq, min(_PORTION, last_seq - seq))
+            if not records:
+                return
+            yield records
+            seq = records[-1].seq
 
     # --- is it what was written? ---
 

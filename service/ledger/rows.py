@@ -168,8 +168,8 @@ def add_judgement(connection: sqlite3.Connection, judgement: Judgement, salt: by
         "reused_from": judgement.reused_from,
         "based_on": judgement.based_on,
     }
-    spans = [span.text for span in judgement.removed_spans]
-    texts = [*(values[column] for column in chain.ERASABLE["judgement"]), *spans]
+    texts = [getattr(judgement, column) for column in chain.ERASABLE["judgement"]]
+    texts += [span.text for span in judgement.removed_spans]
     if not insert(connection, "judgement", {**values, "texts_hash": chain.texts_hash(salt, texts)}):
         return False
     row = last_row(connection)
@@ -188,6 +188,19 @@ def add_result(connection: sqlite3.Connection, judgement: Judgement, raw: str) -
     """Let a Judgement be found by its result, unless another one is; `raw` is what it is about."""
     key = judgement.result_key(raw)
     insert(connection, "result", {"key": key, "judgement_id": judgement.judgement_id})
+
+
+def find_judgement(connection: sqlite3.Connection, judgement_id: str) -> Judgement:
+    """The Judgement that another row points to.
+
+    Raises:
+        LedgerDamagedError: it is not there, or cannot be what was written.
+    """
+    row = connection.execute(f"{JUDGEMENTS} WHERE judgement_id = ?", (judgement_id,)).fetchone()
+    with _legible(f"judgement {judgement_id}"):
+        if row is None:
+            raise LookupError("it is not there")
+        return _judgement(connection, row)
 
 
 def find_submission(connection: sqlite3.Connection, submission_id: str) -> Submission | None:
@@ -307,7 +320,7 @@ def _record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
         case "rating":
             return _rating(_one(connection, _RATING, row))
         case "run":
-            return _run(_one(connection, "SELECT * FROM run WHERE row = ?", row))
+            return read_run(connection, row)
         case "judgement":
             found = _one(connection, f"{JUDGEMENTS} WHERE judgement.row = ?", row)
             return _judgement(connection, found)
@@ -315,11 +328,12 @@ def _record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
             found = _one(connection, "SELECT * FROM inclusion WHERE row = ?", row)
             return Inclusion(found["run_id"], found["judgement_id"])
         case "publication":
-            return _publication(_one(connection, "SELECT * FROM publication WHERE row = ?", row))
-        case "grade_of_record":
-            return grade_of_record(
-                _one(connection, "SELECT * FROM grade_of_record WHERE row = ?", row)
+            return read_publication(
+                _one(connection, "SELECT * FROM publication WHERE row = ?", row)
             )
+        case "grade_of_record":
+            found = _one(connection, "SELECT * FROM grade_of_record WHERE row = ?", row)
+            return _grade_of_record(found)
         case "erasure":
             return _erasure(_one(connection, "SELECT * FROM erasure WHERE row = ?", row))
         case _:
@@ -404,7 +418,9 @@ def _rating(row: sqlite3.Row) -> Rating:
     )
 
 
-def _run(row: sqlite3.Row) -> Run:
+def read_run(connection: sqlite3.Connection, number: int) -> Run:
+    """The run of one row of table `run`."""
+    row = _one(connection, "SELECT * FROM run WHERE row = ?", number)
     return Run(
         run_id=row["run_id"],
         kind=RunKind(row["kind"]),
@@ -413,7 +429,8 @@ def _run(row: sqlite3.Row) -> Run:
     )
 
 
-def _publication(row: sqlite3.Row) -> Publication:
+def read_publication(row: sqlite3.Row) -> Publication:
+    """The record of one row with the columns of table `publication`."""
     return Publication(
         publication_id=row["publication_id"],
         run_id=row["run_id"],
@@ -423,8 +440,7 @@ def _publication(row: sqlite3.Row) -> Publication:
     )
 
 
-def grade_of_record(row: sqlite3.Row) -> GradeOfRecord:
-    """The record of one row of table `grade_of_record`."""
+def _grade_of_record(row: sqlite3.Row) -> GradeOfRecord:
     return GradeOfRecord(
         publication_id=row["publication_id"],
         exam_id=row["exam_id"],

@@ -147,7 +147,7 @@ class GraphShipper:
                 with self._open_store() as store:
                     # Before the turn: `flush` waits for what another process ships, too.
                     self._look(store)
-                    with self._turn():
+                    with turn(self._ledger, self._graph):
                         self._ship(store)
             except Exception as error:
                 # Whatever it is, the records are safe in the ledger and the thread must live.
@@ -205,14 +205,19 @@ class GraphShipper:
             _log.warning("records wait for graph %s: %s", self._graph, text)
         self._last_error = text
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """The right to ship to this graph, which one process has at a time."""
-        name = hashlib.sha256(self._graph.encode("utf-8")).hexdigest()[:12]
-        path = Path(f"{self._ledger.path}-{name}.lock")
-        with path.open("a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise GraphError("another process ships to this graph") from None
-            yield
+
+@contextmanager
+def turn(ledger: Ledger, graph: str) -> Iterator[None]:
+    """The right to ship from a ledger to a graph, which one process has at a time.
+
+    Raises:
+        GraphError: another one has it.
+    """
+    name = hashlib.sha256(graph.encode("utf-8")).hexdigest()[:12]
+    path = Path(f"{ledger.path}-{name}.lock")
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise GraphError("another process ships to this graph") from None
+        yield

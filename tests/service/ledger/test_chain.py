@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -32,7 +31,7 @@ def faults(path: Path) -> list[str]:
 
 
 @pytest.fixture
-def filled(path: Path) -> Iterator[Path]:
+def filled(path: Path) -> Path:
     """The file of a closed ledger that has a record of most kinds."""
     ledger = Ledger(path)
     fill(ledger)

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from service.errors import LedgerError
+from service.judgement import Judgement
 from service.ledger import Ledger
-from service.records import Inclusion, Judgement, Run
+from service.records import Inclusion, Run
 from tests.service.exam_world import QUESTION, judgements, run, submission
 
 NAMES = """
