@@ -12,7 +12,9 @@ from service.cli.demo import demo
 from service.cli.filter import filter_exam
 from service.cli.grade import grade
 from service.cli.graph import graph_app
+from service.cli.ledger import ledger_app
 from service.cli.models import models_app
+from service.cli.publish import publish
 from service.cli.serve import serve
 
 app = typer.Typer(
@@ -26,9 +28,11 @@ app.command()(demo)
 app.command()(serve)
 app.command()(grade)
 app.command("filter")(filter_exam)
+app.command()(publish)
 app.command()(evaluate)
 app.add_typer(models_app, name="models")
 app.add_typer(graph_app, name="graph")
+app.add_typer(ledger_app, name="ledger")
 app.add_typer(train_app, name="train")
 
 
