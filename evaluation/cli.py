@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from evaluation.draw import Draw
     from evaluation.evaluated import Evaluated
     from evaluation.paper_numbers import PaperExam
+    from evaluation.pipelines import Pipeline
     from evaluation.run_journal import RunDescription
     from evaluation.variants import VariantPlan
     from service.exam import ExamItem, Question
@@ -39,8 +39,9 @@ def evaluate(
     pipelines: Annotated[
         str,
         typer.Option(
-            help="Pipelines, with commas between, of none, sanitiser, hardened, copy, "
-            "copy+sanitiser, hybrid, free; the others are compared with the first one."
+            help="Pipelines, with commas between, of none, sanitiser, hardened, encoded, copy, "
+            "copy+sanitiser, hybrid, free; @PROFILE behind a name gives it the grader of that "
+            "profile. The others are compared with the first one."
         ),
     ] = "none,copy",
     attacks: Annotated[
@@ -52,6 +53,11 @@ def evaluate(
         int | None, typer.Option(min=1, help="Answers to draw, evenly by question.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of all draws and texts.")] = 1,
+    question_fold: Annotated[
+        int | None,
+        typer.Option(help="Only the questions that this fold of a dataset with the seed left out."),
+    ] = None,
+    question_folds: Annotated[int, typer.Option(help="How many folds of questions.")] = 5,
     peer: Annotated[
         list[str] | None,
         typer.Option(help="EXAM=ML_gold or EXAM=RC_gold: whose figures in the paper stand beside."),
@@ -84,6 +90,7 @@ def evaluate(
         raise InputError("give either exam files or --from-graph RUN_ID")
     # Only here, since help needs none of it.
     from evaluation.draw import Draw
+    from evaluation.pipelines import pipelines_named
     from evaluation.run_results import layout_of, write_results
     from evaluation.summary import summary
     from evaluation.variants import AttackSet, VariantPlan
@@ -95,13 +102,13 @@ def evaluate(
         found = _in_graph(from_graph, out, settings)
         peers = _peers(peer or (), found.questions)
     else:
-        names = _names(pipelines)
-        draw = Draw(tuple(exam or ()), split, sample, seed)
+        chosen = pipelines_named(pipelines)
+        draw = Draw(tuple(exam or ()), split, sample, seed, question_fold, question_folds)
         items = draw.items(settings)
         peers = _peers(peer or (), [item.question for item in items])
         plan = VariantPlan(AttackSet(attacks), seed)
         profiles = filter_profile or settings.profile, grade_profile or settings.profile
-        found, description = _graded(draw, items, plan, names, profiles, out, settings, console)
+        found, description = _graded(draw, items, plan, chosen, profiles, out, settings, console)
     layout = layout_of(found, peers, seed=seed)
     with console.status("writing tables, figures and the report"):
         tables = write_results(out, found, layout, description=description, texts=texts)
@@ -118,7 +125,7 @@ def _graded(
     draw: Draw,
     items: Sequence[ExamItem],
     plan: VariantPlan,
-    names: Sequence[str],
+    pipelines: Mapping[str, Pipeline],
     profiles: tuple[str, str],
     out: Path,
     settings: Settings,
@@ -127,7 +134,6 @@ def _graded(
     """Grade what OUT does not know yet; the profiles are those of filter and grader."""
     from evaluation.engines import check_filters, open_engines
     from evaluation.evaluated import of_run
-    from evaluation.pipelines import PIPELINES
     from evaluation.run import grade_variants, procedure
     from evaluation.run_journal import RunDescription, RunJournal
     from evaluation.variants import fingerprint
@@ -136,10 +142,10 @@ def _graded(
     filters, grades = profiles
     with ExitStack() as stack:
         with console.status(f"loading {escape(' and '.join(dict.fromkeys(profiles)))}"):
-            engines = stack.enter_context(open_engines(settings, filters=filters, grades=grades))
-        models = {
-            name: PIPELINES[name].models(engines.filtering, engines.grading) for name in names
-        }
+            engines = stack.enter_context(
+                open_engines(settings, pipelines.values(), filters=filters, grades=grades)
+            )
+        models = {name: engines.models(pipeline) for name, pipeline in pipelines.items()}
         with console.status("checking the filter"):
             check_filters(models.values())
         description = RunDescription(
@@ -154,7 +160,7 @@ def _graded(
             split=draw.split,
             sample=draw.sample,
             seed=draw.seed,
-            exams={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in draw.exams},
+            exams=draw.hashes(),
             texts_sha256=fingerprint(plan, items),
             versions={library: version(library) for library in _LIBRARIES},
         )
@@ -170,7 +176,7 @@ def _graded(
             progress(console, total, doing="grading") as report,
         ):
             grade_variants(models, items, plan, ledger=ledger, journal=journal, report=report)
-    return of_run(names, journal.entries, items, plan), journal.description
+    return of_run(list(pipelines), journal.entries, items, plan), journal.description
 
 
 def _command(exams: Sequence[Path]) -> Iterator[str]:
@@ -203,15 +209,6 @@ def _in_graph(run_id: str, out: Path, settings: Settings) -> Evaluated:
         raise InputError(f"{out} has no graph of its own; name the graph with --graph")
     with open_graph(own) as store:
         return read_scores(store, run_id)
-
-
-def _names(given: str) -> list[str]:
-    from evaluation.pipelines import PIPELINES
-
-    names = list(dict.fromkeys(given.split(",")))
-    if unknown := [name for name in names if name not in PIPELINES]:
-        raise InputError(f"no pipeline {', '.join(unknown)}; there are {', '.join(PIPELINES)}")
-    return names
 
 
 def _peers(given: Sequence[str], questions: Sequence[Question]) -> dict[str, PaperExam]:

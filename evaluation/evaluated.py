@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.pipelines import PIPELINES
+from evaluation.pipelines import pipeline_named
 from evaluation.run_journal import ScoreLine
 from evaluation.scores import ScoreRow
 from evaluation.style import styles
@@ -66,7 +66,7 @@ def _row(line: ScoreLine, item: ExamItem, written: tuple[str, ...]) -> ScoreRow:
         student_id=line.student_id,
         gold_type=item.question.gold_type,
         attack_type=line.attack_type,
-        pipeline_variant=PIPELINES[line.pipeline].variant,
+        pipeline_variant=pipeline_named(line.pipeline).variant,
         score=line.score,
         expected_score=line.expected_score,
         scale=item.question.scale,

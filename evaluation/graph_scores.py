@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from evaluation.evaluated import Evaluated
-from evaluation.pipelines import PIPELINES
+from evaluation.pipelines import pipeline_named
 from evaluation.scores import ScoreRow
 from evaluation.style import styles
 from filter_training.attacks import CLEAN
@@ -111,7 +111,7 @@ class _Judged(NamedTuple):
             student_id=self.student_id,
             gold_type=question.gold_type,
             attack_type=self.attack_type,
-            pipeline_variant=PIPELINES[self.pipeline].variant,
+            pipeline_variant=pipeline_named(self.pipeline).variant,
             score=self.score,
             expected_score=self.expected_score,
             scale=question.scale,

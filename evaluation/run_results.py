@@ -9,7 +9,7 @@ from evaluation.evaluated import Evaluated
 from evaluation.figures import all_figures, write_figure
 from evaluation.layout import Layout
 from evaluation.paper_numbers import PaperExam
-from evaluation.pipelines import PIPELINES
+from evaluation.pipelines import pipeline_named
 from evaluation.report import report_page
 from evaluation.run_journal import RunDescription
 from evaluation.scores import Scores
@@ -22,7 +22,7 @@ def layout_of(found: Evaluated, peers: Mapping[str, PaperExam], *, seed: int) ->
     """What the tables of an evaluation set side by side; the first pipeline is the reference."""
     there = {row.attack_type for row in found.rows}
     return Layout(
-        pipelines=tuple(PIPELINES[name].variant for name in found.pipelines),
+        pipelines=tuple(pipeline_named(name).variant for name in found.pipelines),
         further_attacks=tuple(name for name in FURTHER_ATTACKS if name in there),
         benign=tuple(name for name in BENIGN if name in there),
         peers=peers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -49,6 +49,12 @@ def attack(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw and of the attacks.")] = 1,
     profile: ProfileOption = None,
+    filter_profile: Annotated[
+        str | None, typer.Option(help="Profile that filters, where it is another one.")
+    ] = None,
+    grade_profile: Annotated[
+        str | None, typer.Option(help="Profile that grades, where it is another one.")
+    ] = None,
 ) -> None:
     """Attack answers again and again, each time with what was removed in mind.
 
@@ -62,29 +68,33 @@ def attack(
     from evaluation.adaptive.results import write_results
     from evaluation.adaptive.search import attack_all, most_calls
     from evaluation.draw import Draw
-    from evaluation.pipelines import PIPELINES
+    from evaluation.engines import check_filters, open_engines
+    from evaluation.pipelines import pipelines_named
     from evaluation.run import procedure
     from filter_training.attacks import FAMILIES
     from filter_training.progress import progress
-    from service.engine.base import Role
-    from service.engine.factory import open_engine
 
     console = Console(stderr=True)
     settings = given_settings(profile=profile)
-    names = _names(pipelines, list(PIPELINES), "pipeline")
-    chosen = _names(families, list(FAMILIES), "family")
+    attacked = pipelines_named(pipelines)
+    chosen = _families(families, list(FAMILIES))
     draw = Draw(tuple(exam), split, sample, seed)
     items = draw.items(settings)
-    with console.status(f"loading {escape(settings.profile)}"):
-        engine = open_engine(settings)
-    with closing(engine):
-        models = {name: PIPELINES[name].models(engine) for name in names}
+    filters, grades = filter_profile or settings.profile, grade_profile or settings.profile
+    with ExitStack() as stack:
+        with console.status(f"loading {escape(' and '.join(dict.fromkeys((filters, grades))))}"):
+            engines = stack.enter_context(
+                open_engines(settings, attacked.values(), filters=filters, grades=grades)
+            )
+        models = {name: engines.models(pipeline) for name, pipeline in attacked.items()}
+        with console.status("checking the filter"):
+            check_filters(models.values())
         description = AttackDescription(
             started_at=datetime.now(UTC),
             command=("steadyeval", *sys.argv[1:]),
             settings={name: getattr(settings, name) for name in _SETTINGS},
-            profile=Path(settings.profile).name,
-            fingerprints={role.value: engine.fingerprint(role) for role in Role},
+            profiles=engines.profiles,
+            fingerprints=engines.fingerprints,
             pipelines={name: procedure(one) for name, one in models.items()},
             families=tuple(chosen),
             sees=Sees(sees),
@@ -107,17 +117,17 @@ def attack(
         with progress(console, total, doing="attacking") as report:
             attacks = attack_all(models, items, journal, report=report)
     write_results(out, attacks, journal.description)
-    _summarise(attacks, names)
+    _summarise(attacks, list(attacked))
     console.print(
         f"tables and the figure are in {escape(str(out))}; found.jsonl there holds answers",
         highlight=False,
     )
 
 
-def _names(given: str | None, known: Sequence[str], what: str) -> list[str]:
+def _families(given: str | None, known: Sequence[str]) -> list[str]:
     names = list(dict.fromkeys(given.split(","))) if given else list(known)
     if unknown := [name for name in names if name not in known]:
-        raise InputError(f"no {what} {', '.join(unknown)}; there are {', '.join(known)}")
+        raise InputError(f"no family {', '.join(unknown)}; there are {', '.join(known)}")
     return names
 
 

@@ -35,8 +35,8 @@ class AttackDescription(BaseModel):
         started_at: when the first call began.
         command: the first call.
         settings: those that decide how the model runs.
-        profile: name of the model profile.
-        fingerprints: role → hash over base, adapter, tokenizer and dtype.
+        profiles: role → name of its model profile.
+        fingerprints: role, or role@profile → hash over base, adapter, tokenizer and dtype.
         pipelines: name → how it filters and how it grades.
         families: whose attacks are tried.
         sees: what the attacker sees.
@@ -54,7 +54,7 @@ class AttackDescription(BaseModel):
     started_at: AwareDatetime
     command: tuple[str, ...]
     settings: Mapping[str, str | int]
-    profile: str
+    profiles: Mapping[str, str]
     fingerprints: Mapping[str, str]
     pipelines: Mapping[str, str]
     families: tuple[str, ...]

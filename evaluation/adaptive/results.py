@@ -19,7 +19,7 @@ from evaluation.adaptive.search import RISE, Attack, Try
 from evaluation.bootstrap import Estimate, estimates
 from evaluation.figures import Drawing, write_figure
 from evaluation.metrics import Floats, PairSums
-from evaluation.pipelines import PIPELINES
+from evaluation.pipelines import pipeline_named
 from evaluation.tables import Cell, Column, Row, Table, write_table
 from service.errors import InputError
 
@@ -168,7 +168,7 @@ def drawing(found: AdaptiveReport) -> Drawing:
         for axes_row, (label, series) in zip(panels, kinds, strict=True):
             axes_row[0].set_ylabel(label)
             for axes, pipeline in zip(axes_row, pipelines, strict=True):
-                axes.set_title(PIPELINES[pipeline].variant)
+                axes.set_title(pipeline_named(pipeline).variant)
                 for curve in found.curves:
                     if curve.pipeline == pipeline:
                         whole = curve.attack_type == EVERY_FAMILY
@@ -271,7 +271,7 @@ def _rounds_table(
             Column(f"{number} rounds", digits=1, counted=not number) for number in range(rounds)
         ),
         rows=tuple(
-            Row((PIPELINES[pipeline].variant, attack_type), tuple(map(Cell, series)))
+            Row((pipeline_named(pipeline).variant, attack_type), tuple(map(Cell, series)))
             for (pipeline, attack_type), series in rows.items()
         ),
     )
@@ -285,7 +285,7 @@ def _moves_table(attacks: Sequence[Attack], pipelines: Sequence[str]) -> Table:
             left = np.array([one.words_left for one in tries if one.candidate.move == move])
             rows.append(
                 Row(
-                    (PIPELINES[pipeline].variant, move),
+                    (pipeline_named(pipeline).variant, move),
                     (
                         Cell(Estimate(100.0 * float((left > 0).mean()), len(left), 0)),
                         Cell(Estimate(100.0 * float(left.mean()), len(left), 0)),

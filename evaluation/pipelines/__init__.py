@@ -14,7 +14,7 @@ from evaluation.pipelines.pipeline import Pipeline
 from evaluation.pipelines.sanitiser import GuardedAndSanitised, Sanitised
 from service.errors import InputError
 
-__all__ = ["PIPELINES", "Pipeline", "pipeline_named"]
+__all__ = ["PIPELINES", "Pipeline", "pipeline_named", "pipelines_named"]
 
 PIPELINES: Mapping[str, Pipeline] = MappingProxyType(
     {
@@ -47,3 +47,12 @@ def pipeline_named(name: str) -> Pipeline:
             "@PROFILE behind its name for the grader of another profile"
         )
     return GradedBy(PIPELINES[own], profile) if profile else PIPELINES[own]
+
+
+def pipelines_named(names: str) -> dict[str, Pipeline]:
+    """Name → pipeline, of names with commas between.
+
+    Raises:
+        InputError: there is no such pipeline.
+    """
+    return {name: pipeline_named(name) for name in names.split(",")}

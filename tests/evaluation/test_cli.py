@@ -22,7 +22,9 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from evaluation.draw import Draw
 from filter_training.attacks import CLEAN, PAPER_ATTACKS, attacked
+from filter_training.folds import question_fold
 from service.cli.app import app
 from service.engine.base import Cut, GradeCompletion, GradeRequest
 from service.engine.factory import open_engine
@@ -295,6 +297,39 @@ def test_what_only_the_ledger_has_is_not_asked_again(
     evaluate(exam, "--out", tmp_path / "run")
     assert len(engine.graded) == asked
     assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+def test_a_pipeline_with_the_grader_of_another_profile_is_compared(
+    engine: ScriptedEngine, exam: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strict = ScriptedEngine(lambda _: score_line(2), name="strict")
+    monkeypatch.setattr(
+        "service.engine.factory.open_engine",
+        lambda settings: strict if settings.profile == "strict" else engine,
+    )
+    out = tmp_path / "run"
+    ran = evaluate(exam, "--out", out, "--pipelines", "none,none@strict")
+    assert ran.exit_code == 0, ran.output
+    scores = {line["score"] for line in lines(out) if line["pipeline"] == "none@strict"}
+    assert scores == {2}
+    assert {row["Pipelines"] for row in table(out, "paired_differences")} == {
+        "baseline@strict − baseline"
+    }
+    assert strict.closed
+
+
+def test_the_questions_that_a_fold_left_out_are_evaluated(tmp_path: Path, exam: Path) -> None:
+    items = [item for item in ANSWERS if item.question.exam_id == "ML_intro"]
+    draws = [
+        Draw((exam,), "test", None, 42, fold, 2).items(Settings(home=tmp_path)) for fold in (0, 1)
+    ]
+    for fold, drawn in enumerate(draws):
+        trained_on, _ = question_fold(items, fold, folds=2, seed=42)
+        answers = {item.answer.answer_id for item in drawn}
+        assert answers == {item.answer.answer_id for item in items} - {
+            item.answer.answer_id for item in trained_on
+        }
+    assert len(draws[0]) + len(draws[1]) == len(items)
 
 
 def test_a_finished_run_asks_nothing_again(

@@ -46,7 +46,7 @@ def description(**changes: object) -> AttackDescription:
         "started_at": datetime.now(UTC),
         "command": ("steadyeval", "attack"),
         "settings": {},
-        "profile": "scripted",
+        "profiles": {},
         "fingerprints": {},
         "pipelines": {"copy": "copy/1"},
         "families": FAMILIES,
