@@ -6,6 +6,7 @@ from importlib.metadata import version as distribution_version
 
 import typer
 
+from evaluation.adaptive.cli import attack
 from evaluation.cli import evaluate
 from filter_training.cli import train_app
 from service.cli.demo import demo
@@ -30,6 +31,7 @@ app.command()(grade)
 app.command("filter")(filter_exam)
 app.command()(publish)
 app.command()(evaluate)
+app.command()(attack)
 app.add_typer(models_app, name="models")
 app.add_typer(graph_app, name="graph")
 app.add_typer(ledger_app, name="ledger")
