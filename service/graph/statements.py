@@ -77,11 +77,21 @@ MERGE (run:Run {run_id: row.key})
 SET run += row.properties
 """
 
-# Neo4j Browser colours nodes by label, so each stage has one; queries go by the property.
 _MERGE_JUDGEMENT = """
 UNWIND $rows AS row
 MERGE (submission:Submission {submission_id: row.submission_id})
 MERGE (judgement:Judgement {judgement_id: row.key})
+SET judgement += row.properties
+MERGE (judgement)-[:JUDGES]->(submission)
+FOREACH (judgement_id IN row.based_on |
+  MERGE (filter:Judgement {judgement_id: judgement_id})
+  MERGE (judgement)-[:BASED_ON]->(filter)
+)
+"""
+
+_LABEL_STAGES = """
+UNWIND $rows AS row
+MATCH (judgement:Judgement {judgement_id: row.key})
 FOREACH (_ IN CASE row.properties.stage WHEN 'baseline' THEN [1] ELSE [] END |
   SET judgement:Baseline
 )
@@ -90,12 +100,6 @@ FOREACH (_ IN CASE row.properties.stage WHEN 'filter' THEN [1] ELSE [] END |
 )
 FOREACH (_ IN CASE row.properties.stage WHEN 'filtered' THEN [1] ELSE [] END |
   SET judgement:Filtered
-)
-SET judgement += row.properties
-MERGE (judgement)-[:JUDGES]->(submission)
-FOREACH (judgement_id IN row.based_on |
-  MERGE (filter:Judgement {judgement_id: judgement_id})
-  MERGE (judgement)-[:BASED_ON]->(filter)
 )
 """
 
@@ -153,8 +157,13 @@ def node_key(*ids: str) -> str:
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in ids)
 
 
-def statements(records: Sequence[Record | Position]) -> Iterator[tuple[str, list[Row]]]:
+def statements(
+    records: Sequence[Record | Position], *, stage_labels: bool
+) -> Iterator[tuple[str, list[Row]]]:
     """Cypher statements with their `$rows`, in the records' order.
+
+    With `stage_labels`, Judgements also get a label for their stage: `Baseline`, `Filter` or
+    `Filtered`. Nothing but the colours of Neo4j Browser goes by these labels.
 
     Neighbours of one type share a statement. Their rows are sorted by key, so that two writers
     take locks in the same order; records of equal key keep theirs, and the last one wins.
@@ -163,7 +172,10 @@ def statements(records: Sequence[Record | Position]) -> Iterator[tuple[str, list
         writer = _WRITERS[kind]
         rows = sorted((writer.row(record) for record in group), key=itemgetter("key"))
         for first in range(0, len(rows), _ROWS_PER_STATEMENT):
-            yield writer.cypher, rows[first : first + _ROWS_PER_STATEMENT]
+            portion = rows[first : first + _ROWS_PER_STATEMENT]
+            yield writer.cypher, portion
+            if stage_labels and kind is Judgement:
+                yield _LABEL_STAGES, portion
 
 
 def row_of(record: Record | Position) -> Row:

@@ -192,7 +192,9 @@ class GraphStore:
 
     def _write(self, records: Sequence[Record | Position]) -> None:
         with self._session(WRITE_ACCESS) as session:
-            session.execute_write(_write, records)
+            # ArcadeDB has no Neo4j Browser, and gives no label to a node that is not committed.
+            stage_labels = "ArcadeDB" not in self.server
+            session.execute_write(_write, [*statements(records, stage_labels=stage_labels)])
 
     def _verify(self) -> None:
         with self._translated_errors():
@@ -265,8 +267,10 @@ def _run(transaction: ManagedTransaction, statement: str) -> None:
 
 
 @unit_of_work(timeout=_TRANSACTION_SECONDS)
-def _write(transaction: ManagedTransaction, records: Sequence[Record | Position]) -> None:
-    for cypher, rows in statements(records):
+def _write(
+    transaction: ManagedTransaction, written: Sequence[tuple[str, list[dict[str, Any]]]]
+) -> None:
+    for cypher, rows in written:
         transaction.run(cypher, rows=rows).consume()
 
 

@@ -70,7 +70,10 @@ def test_the_schema_may_be_applied_again_and_forbids_doubles(
         server.run("CREATE (:Judgement {judgement_id: 'j'})")
 
 
-def test_every_stage_has_a_label(store: GraphStore) -> None:
+def test_every_stage_has_a_label_for_neo4j_browser(store: GraphStore) -> None:
+    if "ArcadeDB" in store.server:
+        pytest.skip("the embedded graph has no Neo4j Browser")
+    store.write(sample.records())
     store.write(sample.records())
     for label, stage in STAGES.items():
         found = store.query(f"MATCH (j:Judgement:{label}) RETURN j.stage, count(*)").rows
