@@ -3,7 +3,8 @@
 SteadyEvalError
 ├── InputError                 what a caller sent cannot be used
 │   ├── ExamFileError          an exam file has bad lines (all of them listed)
-│   ├── UnknownExamError       no such exam, question, answer or judgement is registered
+│   ├── UnknownExamError       no such exam, question, answer, judgement or batch is registered
+│   ├── JobStateError          a batch job is not in a state for what was asked
 │   ├── PromptTooLongError     question, rubric and answer do not fit the model's context
 │   └── AnswerTooLongError     an answer is longer than the setting allows
 ├── SettingsError              a setting is missing or contradicts another
@@ -24,6 +25,8 @@ SteadyEvalError
 │   ├── ForbiddenError         the key's roles or exams do not reach that far
 │   └── TooManyRequestsError   the key asks too often (says how long to wait)
 ├── KeyStoreError              the file of API keys cannot be read or written
+├── JobStoreError              the file of batch jobs cannot be read or written
+├── QueueFullError             too many batch jobs are unfinished
 └── GraphError                 the graph could not be used
 ├── GraphUnreachableError
 ├── GraphAuthError
@@ -75,7 +78,11 @@ class ExamFileError(InputError):
 
 
 class UnknownExamError(InputError):
-    """No such exam, question, answer or judgement is registered."""
+    """No such exam, question, answer, judgement or batch is registered."""
+
+
+class JobStateError(InputError):
+    """A batch job is not in a state for what was asked."""
 
 
 class PromptTooLongError(InputError):
@@ -173,6 +180,20 @@ class TooManyRequestsError(AccessError):
 
 class KeyStoreError(SteadyEvalError):
     """The file of API keys cannot be read or written."""
+
+
+class JobStoreError(SteadyEvalError):
+    """The file of batch jobs cannot be read or written."""
+
+
+class QueueFullError(SteadyEvalError):
+    """Too many batch jobs are unfinished."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        super().__init__(
+            f"{limit} batches are unfinished, and no more may wait; ask again when one has ended"
+        )
 
 
 class GraphError(SteadyEvalError):
