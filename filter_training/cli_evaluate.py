@@ -39,6 +39,14 @@ def evaluate(
     families: Annotated[
         str | None, typer.Option(help="Families of the row `families`, with commas between.")
     ] = None,
+    family_fold: Annotated[
+        int | None, typer.Option(help="The families that this fold of a dataset left out, 0 to 3.")
+    ] = None,
+    question_fold: Annotated[
+        int | None,
+        typer.Option(help="Only the questions that this fold of a dataset with the seed left out."),
+    ] = None,
+    question_folds: Annotated[int, typer.Option(help="How many folds of questions.")] = 5,
     profile: ProfileOption = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Run folder; a killed run goes on there.")
@@ -53,6 +61,7 @@ def evaluate(
     """
     # Only here, since help needs none of it.
     from filter_training.attacks import FAMILIES
+    from filter_training.folds import family_fold as families_of
     from filter_training.restoration import filter_cases
     from filter_training.restoration_cases import OTHER_FAMILIES, Plan, Row
     from filter_training.restoration_journal import RestorationJournal, Subject
@@ -65,9 +74,16 @@ def evaluate(
 
     console = Console(stderr=True)
     chosen = [Row(name) for name in _names(rows, list(Row), "rows")]
+    if families and family_fold is not None:
+        raise InputError("give either --families or --family-fold")
     attacks = _names(families, list(FAMILIES), "families") if families else OTHER_FAMILIES
+    if family_fold is not None:
+        left_out = families_of(family_fold)
+        attacks = [name for name in FAMILIES if name in left_out]
     settings = given_settings(profile=profile)
-    plan = Plan(_drawn(exam, split, sample, seed, settings), seed, attacks, own_texts=sample)
+    fold = None if question_fold is None else (question_fold, question_folds)
+    drawn = _drawn(exam, split, fold, sample, seed, settings)
+    plan = Plan(drawn, seed, attacks, own_texts=sample)
     cases = plan.cases(chosen)
     shown_settings = {name: getattr(settings, name) for name in _SETTINGS}
     profile_name = Path(settings.profile).name
@@ -114,19 +130,32 @@ def _names(given: str | None, known: Sequence[str], what: str) -> list[str]:
 
 
 def _drawn(
-    exams: Sequence[Path], split: str, sample: int, seed: int, settings: Settings
+    exams: Sequence[Path],
+    split: str,
+    fold: tuple[int, int] | None,
+    sample: int,
+    seed: int,
+    settings: Settings,
 ) -> list[ExamItem]:
-    """Answers of the split, as many of each course and of each of its questions as can be."""
+    """Answers of the split, as many of each course and of each of its questions as can be.
+
+    Of a fold (which one, and of how many) come only the questions that it leaves out.
+    """
+    from filter_training.folds import left_out
     from filter_training.sampling import stratified, unattacked
     from service.exam_file import read_exam
 
+    items = [
+        item
+        for path in exams
+        for item in unattacked(read_exam(path, max_answer_chars=settings.max_answer_chars), split)
+    ]
+    if fold is not None:
+        items = left_out(items, fold[0], folds=fold[1], seed=seed)
     courses: dict[str, list[ExamItem]] = {}
-    for path in exams:
-        items = read_exam(path, max_answer_chars=settings.max_answer_chars)
-        for item in unattacked(items, split):
-            if not item.answer.text.strip():
-                # There is nothing to keep or to lose.
-                continue
+    for item in items:
+        # Of a blank answer there is nothing to keep or to lose.
+        if item.answer.text.strip():
             courses.setdefault(item.question.exam_id, []).append(item)
     if not courses:
         raise InputError(f"no answer of the exam files is of split {split}")

@@ -10,10 +10,12 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from filter_training.attacks import PAPER_ATTACKS
+from filter_training.folds import family_fold
 from service.cli.app import app
 from service.engine.base import Cut
 from service.engine.factory import open_engine
 from service.errors import InputError, SettingsError
+from service.exam_file import read_exam
 from service.resources import examples_dir
 from service.settings import Settings
 from tests.service.scripted_engine import ScriptedEngine
@@ -140,3 +142,37 @@ def test_every_row_runs_through_a_model(
         "families_held_out",
     }
     assert "texts" in ran.output
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_families_that_a_fold_left_out_are_measured(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    options = ("--sample", 4, "--rows", "families", "--out", out)
+    ran = evaluate(EXAM, *options, "--family-fold", 2)
+    assert ran.exit_code == 0, ran.output
+    sets = json.loads((out / "restoration.json").read_bytes())["sets"]
+    assert set(sets["families_held_out"]["by"]["kind"]) == family_fold(2)
+    both = evaluate(EXAM, *options, "--family-fold", 2, "--families", "plea")
+    assert isinstance(both.exception, InputError)
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_questions_that_a_fold_left_out_are_measured(tmp_path: Path) -> None:
+    fold = ("--question-fold", 1, "--question-folds", 2, "--seed", 7)
+    made = CliRunner().invoke(
+        app,
+        ["train", "dataset", str(EXAM), "--out", str(tmp_path / "data"), *map(str, fold)],
+    )
+    assert made.exit_code == 0, made.output
+    card = json.loads((tmp_path / "data" / "card.json").read_bytes())
+    ran = evaluate(EXAM, "--rows", "clean", "--out", tmp_path / "run", *fold)
+    assert ran.exit_code == 0, ran.output
+    questions = {
+        (item.question.exam_id, item.answer.answer_id): item.question.question_id
+        for item in read_exam(EXAM, max_answer_chars=20_000)
+    }
+    lines = (tmp_path / "run" / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    keys = [(line["exam_id"], line["answer_id"]) for line in map(json.loads, lines)]
+    measured = {(exam_id, questions[exam_id, answer_id]) for exam_id, answer_id in keys}
+    assert {"/".join(key) for key in measured} == set(card["questions_left_out"])
+    assert measured < {(exam_id, question) for (exam_id, _), question in questions.items()}
