@@ -13,6 +13,10 @@ from pydantic import ValidationError
 from service.errors import InputError, LineError
 
 
+class AmbiguousJsonError(ValueError):
+    """JSON that readers understand differently: a doubled key, NaN or an infinity."""
+
+
 @dataclass(frozen=True)
 class Row:
     """The fields of one record, and the line where it starts."""
@@ -69,7 +73,13 @@ def json_rows(text: str, faults: list[LineError]) -> Iterator[Row]:
 
 
 def parse_json(text: str) -> Any:
-    """A JSON value without doubled keys and without NaN and infinities."""
+    """A JSON value without doubled keys and without NaN and infinities.
+
+    Raises:
+        AmbiguousJsonError: it has one of them.
+        ValueError: it is no JSON, or has a number with too many digits.
+        RecursionError: it is nested too deeply.
+    """
     return json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant)
 
 
@@ -92,9 +102,9 @@ def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) != len(pairs):
         names = [name for name, _ in pairs]
         doubled = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {doubled!r} stands there twice")
+        raise AmbiguousJsonError(f"the key {doubled!r} stands there twice")
     return values
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise AmbiguousJsonError(f"{name} is no number")

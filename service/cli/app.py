@@ -13,6 +13,7 @@ from service.cli.demo import demo
 from service.cli.filter import filter_exam
 from service.cli.grade import grade
 from service.cli.graph import graph_app
+from service.cli.keys import keys_app
 from service.cli.ledger import ledger_app
 from service.cli.models import models_app
 from service.cli.publish import publish
@@ -35,6 +36,7 @@ app.command()(attack)
 app.add_typer(models_app, name="models")
 app.add_typer(graph_app, name="graph")
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(keys_app, name="keys")
 app.add_typer(train_app, name="train")
 
 

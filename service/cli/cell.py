@@ -6,6 +6,8 @@ from typing import Any
 
 from rich.text import Text
 
+from service.printable import printable
+
 
 def cell(value: Any, *, at_most: int | None = None) -> Text:
     """A value as text of `at_most` characters; no control character of a student's gets through."""
@@ -20,4 +22,4 @@ def cell(value: Any, *, at_most: int | None = None) -> Text:
             shown = str(value)
     if at_most is not None and len(shown) > at_most:
         shown = f"{shown[:at_most]}…"
-    return Text("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in shown))
+    return Text(printable(shown, but="\n"))
