@@ -13,6 +13,7 @@ from service.exam import UNLABELLED, Answer, Question
 from service.exam_record import Identifier, QuestionModel, Text
 from service.filter import FilteredText
 from service.judgement import FinishReason, Judgement, RemovedSpan, ScoreSource, Stage
+from service.ledger import PublishedGrade
 from service.pipeline import GradedAnswer
 
 
@@ -229,6 +230,33 @@ class JudgementRecord(JudgementBody):
     prompt_version: str
     decoding: str
     created_at: datetime
+    erased: bool = Field(description="its texts were erased on request, or are past their time")
+
+
+class PublishedGradeBody(BaseModel):
+    """A grade that somebody let count."""
+
+    exam_id: str
+    judgement_id: str
+    predicted_score: float | None
+    run_id: str
+    published_by: str
+    reason: str
+    published_at: datetime
+
+    @classmethod
+    def of(cls, grade: PublishedGrade) -> Self:
+        """From the ledger's record."""
+        judgement = grade.judgement
+        return cls(
+            exam_id=judgement.exam_id,
+            judgement_id=judgement.judgement_id,
+            predicted_score=judgement.predicted_score,
+            run_id=grade.publication.run_id,
+            published_by=grade.publication.published_by,
+            reason=grade.publication.reason,
+            published_at=grade.publication.published_at,
+        )
 
 
 class AnswerJudgements(BaseModel):
@@ -236,13 +264,24 @@ class AnswerJudgements(BaseModel):
 
     answer_id: str
     judgements: list[JudgementRecord]
+    published_grades: list[PublishedGradeBody] = Field(
+        description="oldest first; the last one of an exam is the grade of record"
+    )
 
     @classmethod
-    def of(cls, answer_id: str, judgements: Sequence[Judgement]) -> Self:
-        """From the ledger's records."""
+    def of(
+        cls, answer_id: str, judgements: Sequence[Judgement], published: Sequence[PublishedGrade]
+    ) -> Self:
+        """From the ledger's records; of `published` what these Judgements say."""
+        ids = {judgement.judgement_id for judgement in judgements}
         return cls(
             answer_id=answer_id,
             judgements=[JudgementRecord.of(judgement) for judgement in judgements],
+            published_grades=[
+                PublishedGradeBody.of(grade)
+                for grade in published
+                if grade.judgement.judgement_id in ids
+            ],
         )
 
 

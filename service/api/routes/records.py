@@ -59,4 +59,5 @@ def list_answer_judgements(
     judgements = ledger.judgements_of_answer(answer_id, exam_id)
     if not judgements:
         raise UnknownExamError(f"no judgement of an answer {answer_id!r} is recorded")
-    return AnswerJudgements.of(answer_id, judgements)
+    published = ledger.published_grades(answer_id, exam_id)
+    return AnswerJudgements.of(answer_id, judgements, published)
