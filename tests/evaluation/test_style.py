@@ -13,7 +13,7 @@ from evaluation.style import PLAIN, STYLES, styles
     ("text", "style"),
     [
         ("I think a router looks up the longest prefix, but I am not sure about ties.", "hedged"),
-        ("The packet is in a network and it have a header which allow to find the way.", "non-native"),
+        ("The packet is in a network and it have a header to find the way.", "non-native"),
         ("Das Paket wird von dem Router geschickt und ist dann dort.", "other language"),
         ("The router kinda looks at its table and then sends it to the next lol", "informal"),
         ("the table is read first. the packet is sent to the next hop after that.", "informal"),
