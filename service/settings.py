@@ -60,8 +60,12 @@ class Settings(BaseSettings):
     """Longest answer that is accepted, in Unicode code points."""
     max_request_bytes: int = Field(default=4_194_304, ge=1024)
     """Longest request body that is accepted, in bytes."""
-    allow_remote: bool = False
-    """Let `steadyeval serve` listen beyond this machine, though it asks nobody who they are."""
+    max_batch_bytes: int = Field(default=67_108_864, ge=1024)
+    """Longest batch that is accepted, in bytes."""
+    max_batches: int = Field(default=16, ge=1)
+    """Most batches that may be unfinished at a time."""
+    requests_per_minute: int = Field(default=600, ge=1)
+    """Most requests of one API key in a minute."""
 
     @field_validator("graph")
     @classmethod
@@ -79,6 +83,16 @@ class Settings(BaseSettings):
     def ledger_path(self) -> Path:
         """The SQLite file of the ledger."""
         return self.home / "ledger.sqlite3"
+
+    @property
+    def jobs_path(self) -> Path:
+        """The SQLite file of the batch jobs."""
+        return self.home / "jobs.sqlite3"
+
+    @property
+    def keys_path(self) -> Path:
+        """The SQLite file of the API keys."""
+        return self.home / "keys.sqlite3"
 
     @property
     def graph_dir(self) -> Path:

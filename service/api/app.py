@@ -10,11 +10,14 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp
 
 from service.api import examples, problems
+from service.api.authentication import Authentication
 from service.api.backend import Backend
 from service.api.body_limit import BodyLimit
-from service.api.routes import grading, health, records
+from service.api.routes import batches, docs, grading, health, records
+from service.api.security_headers import SecurityHeaders
 
 _EXAMPLES = {
     "GradeBody": examples.GRADE_REQUEST,
@@ -32,16 +35,31 @@ def create_app(backend: Backend) -> FastAPI:
         version=version("steadyeval"),
         lifespan=_lifespan,
         generate_unique_id_function=_operation_id,
+        docs_url=None,
+        redoc_url=None,
+        # A redirect would repeat the header Host that a caller sent.
+        redirect_slashes=False,
     )
     app.state.backend = backend
-    app.add_middleware(BodyLimit, max_bytes=backend.settings.max_request_bytes)
+    settings = backend.settings
+    # The one that is added last sees a request first.
+    app.add_middleware(
+        BodyLimit,
+        max_bytes=settings.max_request_bytes,
+        by_path={batches.PATH: settings.max_batch_bytes},
+    )
+    app.add_middleware(Authentication, keys=backend.keys, per_minute=settings.requests_per_minute)
     problems.add_handlers(app)
-    for module in (grading, records, health):
+    for module in (grading, batches, records, health, docs):
         app.include_router(module.router)
     return app
 
 
 class _App(FastAPI):
+    def build_middleware_stack(self) -> ASGIApp:
+        """All middleware; outermost, around the answer to an unexpected error, the headers."""
+        return SecurityHeaders(super().build_middleware_stack())
+
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, with examples and the schema of problem documents."""
         document = super().openapi()

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock, Thread
 
+from service.access import KeyStore
 from service.engine.base import Engine
 from service.engine.factory import open_engine
 from service.errors import EngineError, ModelError, NotReadyError, SteadyEvalError
 from service.graph import graph_name, open_graph
+from service.jobs import JobRunner, JobStore
 from service.ledger import GraphShipper, Ledger
 from service.pipeline import GradingPipeline
 from service.settings import Settings
@@ -46,6 +48,8 @@ class Backend:
     service answers meanwhile; until it has passed the canary, `pipeline` says why not.
 
     Raises:
+        KeyStoreError: the file of API keys cannot be opened.
+        JobStoreError: the file of batch jobs cannot be opened.
         LedgerError: the ledger cannot be opened.
     """
 
@@ -53,7 +57,10 @@ class Backend:
         self, settings: Settings, open_engine: Callable[[Settings], Engine] = open_engine
     ) -> None:
         self.settings = settings
+        self.keys = KeyStore(settings.keys_path)
         self.ledger = Ledger(settings.ledger_path)
+        self.jobs = JobStore(settings.jobs_path, most_jobs=settings.max_batches)
+        self.job_runner = JobRunner(self.jobs, self.ledger, lambda: self.pipeline)
         self._open_engine = open_engine
         self._pipeline: GradingPipeline | None = None
         self._not_ready: str | None = "the model is loading"
@@ -71,6 +78,16 @@ class Backend:
         if self._shipper is not None:
             self._shipper.start()
         self._loader.start()
+        self.job_runner.start()
+
+    @property
+    def stopping(self) -> bool:
+        """The service is about to end, so streams of events should."""
+        return self._stopping.is_set()
+
+    def say_stopping(self) -> None:
+        """Let streams of events end, which a server waits for before it closes anything."""
+        self._stopping.set()
 
     def check(self) -> None:
         """Load the model if that has not worked yet, and run the canary.
@@ -120,13 +137,17 @@ class Backend:
         self._stopping.set()
         self._loader.join(_LOADING_SECONDS)
         self._not_ready = "the service is stopping"
+        self.job_runner.stop()
         if self._pipeline is not None:
             self._pipeline.close()
+        self.job_runner.join()
         if self._shipper is not None:
             if self._shipper.last_error is None:
                 self._shipper.flush(_FLUSH_SECONDS)
             self._shipper.stop()
         self.ledger.close()
+        self.jobs.close()
+        self.keys.close()
 
     def _get_ready(self) -> None:
         """Check until it works; only a model that did not answer may do so later."""

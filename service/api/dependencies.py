@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.exceptions import RequestValidationError
 
+from service.api.authorization import CallerDep
 from service.api.backend import Backend
 from service.api.protocol import ExamBody, GradeBody
 from service.errors import AnswerTooLongError
@@ -45,19 +46,20 @@ class Task:
     answer: Answer
 
 
-def _task(body: GradeBody, backend: BackendDep) -> Task:
+def _task(body: GradeBody, backend: BackendDep, caller: CallerDep) -> Task:
+    caller.require_exam(body.of_exam)
     answer = body.to_answer()
     limit = backend.settings.max_answer_chars
     if len(answer.text) > limit:
         raise AnswerTooLongError(len(answer.text), limit)
     if body.question is not None:
         return Task(body.question.to_question(), answer)
-    assert body.exam_id is not None
     assert body.question_id is not None
-    return Task(backend.ledger.question(body.exam_id, body.question_id), answer)
+    return Task(backend.ledger.question(body.of_exam, body.question_id), answer)
 
 
-def _questions(exam_id: str, body: ExamBody) -> list[Question]:
+def _questions(exam_id: str, body: ExamBody, caller: CallerDep) -> list[Question]:
+    caller.require_exam(exam_id)
     seen: set[str] = set()
     faults = []
     for place, question in enumerate(body.questions):

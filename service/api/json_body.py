@@ -32,7 +32,7 @@ class JsonRoute(APIRoute):
 class _JsonRequest(Request):
     async def body(self) -> bytes:
         body = await super().body()
-        if not body:
+        if not body and "json" in self.headers.get("content-type", "json"):
             raise UnreadableBodyError("it is empty")
         return body
 
@@ -40,8 +40,6 @@ class _JsonRequest(Request):
         body = await self.body()
         try:
             return parse_json(body.decode("utf-8-sig"))
-        except JSONDecodeError:
-            raise
         except (ValueError, RecursionError) as error:
             raise UnreadableBodyError(_reason(error)) from error
 
@@ -50,6 +48,8 @@ def _reason(error: ValueError | RecursionError) -> str:
     match error:
         case UnicodeDecodeError():
             return f"{error.reason} at byte {error.start}"
+        case JSONDecodeError():
+            return f"{error.msg} at character {error.pos}"
         case RecursionError():
             return "it is nested too deeply"
         case AmbiguousJsonError():

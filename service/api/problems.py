@@ -17,15 +17,23 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from service.api.json_body import UnreadableBodyError
 from service.errors import (
     AnswerTooLongError,
     EngineError,
+    ForbiddenError,
     InputError,
+    JobStateError,
+    JobStoreError,
+    KeyStoreError,
     LedgerError,
     ModelError,
     NotReadyError,
     PromptTooLongError,
+    QueueFullError,
     SteadyEvalError,
+    TooManyRequestsError,
+    UnauthorizedError,
     UnknownExamError,
 )
 
@@ -34,6 +42,7 @@ REF_TEMPLATE = "#/components/schemas/{model}"
 
 _FAULTS_SHOWN = 100
 _RETRY_AFTER_SECONDS = "5"
+_RETRY_QUEUE_SECONDS = "60"
 
 _log = logging.getLogger(__name__)
 
@@ -83,6 +92,7 @@ _KINDS: dict[type[SteadyEvalError], _Kind] = {
     SteadyEvalError: _INTERNAL,
     InputError: _INVALID,
     UnknownExamError: _Kind(HTTPStatus.NOT_FOUND, "not-registered", "Not registered"),
+    JobStateError: _Kind(HTTPStatus.CONFLICT, "batch-state", "The batch is in another state"),
     PromptTooLongError: _Kind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "prompt-too-long", "The prompt is too long"
     ),
@@ -95,13 +105,26 @@ _KINDS: dict[type[SteadyEvalError], _Kind] = {
     LedgerError: _Kind(
         HTTPStatus.SERVICE_UNAVAILABLE, "ledger", "The record could not be written or read"
     ),
+    KeyStoreError: _Kind(
+        HTTPStatus.SERVICE_UNAVAILABLE, "keys", "The API keys could not be looked up"
+    ),
+    JobStoreError: _Kind(
+        HTTPStatus.SERVICE_UNAVAILABLE, "batches", "The batches could not be written or read"
+    ),
+    QueueFullError: _Kind(HTTPStatus.TOO_MANY_REQUESTS, "queue-full", "No more batches may wait"),
+    UnauthorizedError: _Kind(HTTPStatus.UNAUTHORIZED, "unauthorized", "No valid API key"),
+    ForbiddenError: _Kind(HTTPStatus.FORBIDDEN, "forbidden", "The API key does not reach that far"),
+    TooManyRequestsError: _Kind(
+        HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", "The API key asks too often"
+    ),
 }
 
 
 def add_handlers(app: FastAPI) -> None:
     """Make every error that leaves `app` a problem document."""
-    app.add_exception_handler(SteadyEvalError, _on_own_error)
+    app.add_exception_handler(SteadyEvalError, respond)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(UnreadableBodyError, _on_unreadable_body)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(Exception, _on_unexpected_error)
 
@@ -115,33 +138,45 @@ def responses(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     }
 
 
+def access_responses() -> dict[int | str, dict[str, Any]]:
+    """The `responses` of every route that needs a key."""
+    return responses(HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+
+
 def schemas() -> dict[str, Any]:
     """OpenAPI component schemas that `responses` refers to."""
     _, definitions = models_json_schema([(Problem, "serialization")], ref_template=REF_TEMPLATE)
     return dict(definitions["$defs"])
 
 
-async def _on_own_error(request: Request, error: Exception) -> Response:
+async def respond(request: Request, error: Exception) -> Response:
+    """The answer to an error of ours."""
     assert isinstance(error, SteadyEvalError)
     kind = next(_KINDS[base] for base in type(error).__mro__ if base in _KINDS)
     if kind is _INTERNAL:
         return await _on_unexpected_error(request, error)
-    too_early = isinstance(error, NotReadyError)
-    if kind.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not too_early:
+    if kind.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, NotReadyError):
         _log.error("%s %s: %s", request.method, request.url.path, error)
     numbers = {name: getattr(error, name, None) for name in ("tokens", "characters", "limit")}
-    retry = {"Retry-After": _RETRY_AFTER_SECONDS} if too_early else None
-    return _problem(request, kind, str(error), headers=retry, **numbers)
+    return _problem(request, kind, str(error), headers=_headers(error), **numbers)
+
+
+def _headers(error: SteadyEvalError) -> dict[str, str] | None:
+    match error:
+        case NotReadyError():
+            return {"Retry-After": _RETRY_AFTER_SECONDS}
+        case QueueFullError():
+            return {"Retry-After": _RETRY_QUEUE_SECONDS}
+        case TooManyRequestsError():
+            return {"Retry-After": str(error.retry_after)}
+        case UnauthorizedError():
+            return {"WWW-Authenticate": 'Bearer realm="steadyeval"'}
+    return None
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = error.errors()
-    if found[0]["type"] == "missing" and found[0]["loc"] == ("body",) and not await request.body():
-        return _problem(request, _MALFORMED, "the body is empty; send JSON")
-    if found[0]["type"] == "json_invalid":
-        reason, position = found[0]["ctx"]["error"], found[0]["loc"][-1]
-        return _problem(request, _MALFORMED, f"{reason} at character {position}")
     if isinstance(error.body, bytes):
         return _problem(request, _NOT_JSON, "send the header Content-Type: application/json")
     faults = [
@@ -153,12 +188,15 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
     )
 
 
+async def _on_unreadable_body(request: Request, error: Exception) -> Response:
+    return _problem(request, _MALFORMED, f"the body must be UTF-8 JSON: {error}")
+
+
 async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     # FastAPI's own answer to a body that its JSON reader gives up on, without the reason.
-    if isinstance(error.__cause__, ValueError | RecursionError):
-        reason = _why_unreadable(error.__cause__)
-        return _problem(request, _MALFORMED, f"the body must be UTF-8 JSON: {reason}")
+    if isinstance(error.__cause__, UnreadableBodyError):
+        return await _on_unreadable_body(request, error.__cause__)
     title = HTTPStatus(error.status_code).phrase
     problem = Problem(
         type="about:blank",
@@ -202,14 +240,6 @@ def _render(problem: Problem, headers: Any = None) -> Response:
 def _pointer(location: Sequence[int | str]) -> str:
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in location)
     return "#" + "".join(f"/{step}" for step in steps)
-
-
-def _why_unreadable(cause: ValueError | RecursionError) -> str:
-    if isinstance(cause, UnicodeDecodeError):
-        return f"{cause.reason} at byte {cause.start}"
-    if isinstance(cause, RecursionError):
-        return "it is nested too deeply"
-    return "a number has too many digits"
 
 
 def _reason(fault: Any) -> str:

@@ -64,6 +64,13 @@ class GradeBody(_Received):
             raise ValueError("give a question or the ids of a registered one, not both")
         return question
 
+    @property
+    def of_exam(self) -> str:
+        """Id of the exam, however the question is named."""
+        exam_id = self.exam_id if self.question is None else self.question.dataset
+        assert exam_id is not None  # as _exactly_one_question has seen
+        return exam_id
+
     def to_answer(self) -> Answer:
         """The answer as the pipeline takes it."""
         return Answer(

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-import copy
 import socket
 from contextlib import suppress
-from ipaddress import ip_address
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from service.access.loopback import is_loopback
+from service.access.store import KeyStore
 from service.cli.options import GraphOption, ProfileOption, given_settings
 from service.errors import SettingsError
 from service.settings import Settings
+
+if TYPE_CHECKING:
+    import uvicorn
+    from fastapi import FastAPI
+
+
+_LOG_CONFIG: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "service.log_lines.LineFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "loggers": {
+        name: {"handlers": ["stderr"], "level": "INFO", "propagate": False}
+        for name in ("uvicorn", "service")
+    },
+}
 
 
 def serve(
@@ -23,23 +39,21 @@ def serve(
 ) -> None:
     """Serve the HTTP API until SIGTERM or Ctrl+C."""
     settings = given_settings(graph=graph, profile=profile)
-    _refuse_remote(host, settings)
+    _refuse_strangers(host, settings)
     with _listen(host, port) as listener:
         _run(settings, listener)
 
 
-def _refuse_remote(host: str, settings: Settings) -> None:
-    if settings.allow_remote or host == "localhost":
+def _refuse_strangers(host: str, settings: Settings) -> None:
+    if is_loopback(host):
         return
-    with suppress(ValueError):
-        if ip_address(host).is_loopback:
-            return
-    raise SettingsError(
-        f"{host} is not a loopback address, and the API asks nobody who they are: whoever "
-        "reaches it can read and write grades. Listen on 127.0.0.1 behind a proxy that "
-        "authenticates, or set STEADYEVAL_ALLOW_REMOTE=1 where the network is closed, as in a "
-        "container"
-    )
+    with KeyStore(settings.keys_path) as keys:
+        if not keys.in_use():
+            raise SettingsError(
+                f"{host} is not a loopback address, and no API key has been made: whoever reaches "
+                "the service could read and write grades. Make a key first, such as: "
+                "steadyeval keys create NAME --role grade"
+            )
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -55,22 +69,17 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _run(settings: Settings, listener: socket.socket) -> None:
     # Only here, since the other commands need no web framework.
-    import uvicorn
-
     from service.api.app import create_app
     from service.api.backend import Backend
 
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"SteadyEval listens on http://{shown}:{port} (its API: /docs)", err=True)
-    config = uvicorn.Config(create_app(Backend(settings)), log_config=_log_config())
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listener])
+        _server(create_app(Backend(settings))).run(sockets=[listener])
 
 
-def _log_config() -> dict[str, Any]:
-    from uvicorn.config import LOGGING_CONFIG
+def _server(app: FastAPI) -> uvicorn.Server:
+    import uvicorn
 
-    config = copy.deepcopy(LOGGING_CONFIG)
-    config["loggers"]["service"] = {"handlers": ["default"], "level": "INFO", "propagate": False}
-    return config
+    return uvicorn.Server(uvicorn.Config(app, log_config=_LOG_CONFIG, server_header=False))

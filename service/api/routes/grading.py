@@ -6,13 +6,19 @@ from http import HTTPStatus
 
 from fastapi import APIRouter
 
+from service.access import Role
 from service.api import problems
+from service.api.authorization import requires
 from service.api.dependencies import PipelineDep, TaskDep
+from service.api.json_body import JsonRoute
 from service.api.protocol import FilterResponse, GradeResponse
 
 router = APIRouter(
     tags=["grading"],
-    responses=problems.responses(
+    route_class=JsonRoute,
+    dependencies=[requires(Role.GRADE)],
+    responses=problems.access_responses()
+    | problems.responses(
         HTTPStatus.BAD_REQUEST,
         HTTPStatus.NOT_FOUND,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,

@@ -14,6 +14,9 @@ from service.api.backend import Backend
 from service.settings import Settings
 from tests.service.api.scripted import ScriptedEngine
 
+LOCAL = "http://127.0.0.1"
+"""Without keys, only this machine is served."""
+
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
@@ -32,7 +35,7 @@ def backend(settings: Settings, engine: ScriptedEngine) -> Backend:
 
 @pytest.fixture
 def client(backend: Backend) -> Iterator[TestClient]:
-    with TestClient(create_app(backend), raise_server_exceptions=False) as client:
+    with TestClient(create_app(backend), base_url=LOCAL, raise_server_exceptions=False) as client:
         wait_until_ready(client)
         yield client
 

@@ -16,7 +16,7 @@ from service.engine.transformers_engine import TransformersEngine
 from service.model_store import locate
 from service.profile import load_profile
 from service.settings import Settings
-from tests.service.api.conftest import grade_request, wait_until_ready
+from tests.service.api.conftest import LOCAL, grade_request, wait_until_ready
 from tests.service.engine.test_worker import wait_until
 from tests.service.exam_world import QUESTION, answer
 
@@ -70,7 +70,7 @@ def backend(settings: Settings, tiny: Tiny) -> Backend:
 
 @pytest.fixture
 def client(backend: Backend) -> Iterator[TestClient]:
-    with TestClient(create_app(backend)) as client:
+    with TestClient(create_app(backend), base_url=LOCAL) as client:
         wait_until_ready(client)
         yield client
 

@@ -17,7 +17,7 @@ from service.errors import EngineError, MissingWeightsError
 from service.graph import open_graph
 from service.ledger import Ledger
 from service.settings import Settings
-from tests.service.api.conftest import grade_request, wait_until_ready
+from tests.service.api.conftest import LOCAL, grade_request, wait_until_ready
 from tests.service.api.scripted import ScriptedEngine, borrowing
 
 
@@ -30,7 +30,7 @@ def test_while_the_model_loads_the_service_lives_but_is_not_ready(
         loaded.wait()
         return engine
 
-    with TestClient(create_app(Backend(settings, open_slowly))) as client:
+    with TestClient(create_app(Backend(settings, open_slowly)), base_url=LOCAL) as client:
         assert client.get("/healthz").json() == {"status": "ok"}
         for response in (client.get("/readyz"), client.post("/grade", json=grade_request())):
             assert response.status_code == 503
@@ -53,7 +53,7 @@ def test_a_filter_that_does_not_filter_grades_nothing(
     settings: Settings, engine: ScriptedEngine
 ) -> None:
     engine.filters = False
-    with TestClient(create_app(Backend(settings, lambda _: engine))) as client:
+    with TestClient(create_app(Backend(settings, lambda _: engine)), base_url=LOCAL) as client:
         response = _settled(client)
         assert response["type"].endswith("not-ready")
         assert "does not filter" in response["detail"]
@@ -65,7 +65,7 @@ def test_the_tiny_random_model_does_not_pass_the_canary(
     settings: Settings, tiny_engine: Engine
 ) -> None:
     tiny = borrowing(tiny_engine, "grade", "copy", "rewrite", "render", "fingerprint")
-    with TestClient(create_app(Backend(settings, lambda _: tiny))) as client:
+    with TestClient(create_app(Backend(settings, lambda _: tiny)), base_url=LOCAL) as client:
         assert "does not filter" in _settled(client)["detail"]
 
 
@@ -91,7 +91,7 @@ def test_a_model_that_was_missing_is_loaded_on_demand(
             raise MissingWeightsError("run: steadyeval models fetch")
         return engine
 
-    with TestClient(create_app(Backend(settings, open_engine))) as client:
+    with TestClient(create_app(Backend(settings, open_engine)), base_url=LOCAL) as client:
         assert "steadyeval models fetch" in _settled(client)["detail"]
         there = True
         assert client.post("/readyz/check").status_code == 200
@@ -109,7 +109,7 @@ def test_a_model_server_that_comes_up_late_is_found_without_being_asked_for(
             raise EngineError("no server answers")
         return engine
 
-    with TestClient(create_app(Backend(settings, open_engine))) as client:
+    with TestClient(create_app(Backend(settings, open_engine)), base_url=LOCAL) as client:
         wait_until_ready(client)
     assert attempts == 2
 
@@ -118,7 +118,7 @@ def test_a_service_that_waits_for_its_model_server_says_so_and_stops(settings: S
     def open_engine(_: Settings) -> Engine:
         raise EngineError("no server answers")
 
-    with TestClient(create_app(Backend(settings, open_engine))) as client:
+    with TestClient(create_app(Backend(settings, open_engine)), base_url=LOCAL) as client:
         assert _settled(client)["detail"] == "no server answers"
         response = client.post("/readyz/check")
         assert (response.status_code, response.json()["detail"]) == (503, "no server answers")
@@ -148,7 +148,7 @@ def test_an_unexpected_fault_while_loading_is_a_reason_too(settings: Settings) -
     def open_engine(_: Settings) -> Engine:
         raise RuntimeError("libsecret.so is missing")
 
-    with TestClient(create_app(Backend(settings, open_engine))) as client:
+    with TestClient(create_app(Backend(settings, open_engine)), base_url=LOCAL) as client:
         detail = _settled(client)["detail"]
         assert "could not be loaded" in detail
         assert "libsecret" not in detail
@@ -158,7 +158,7 @@ def test_a_graph_that_is_down_is_told_but_does_not_stop_grading(
     settings: Settings, engine: ScriptedEngine
 ) -> None:
     down = settings.model_copy(update={"graph": "bolt://127.0.0.1:1"})
-    with TestClient(create_app(Backend(down, lambda _: engine))) as client:
+    with TestClient(create_app(Backend(down, lambda _: engine)), base_url=LOCAL) as client:
         wait_until_ready(client)
         assert client.post("/grade", json=grade_request()).status_code == 200
         graph = client.get("/readyz").json()["graph"]
@@ -193,7 +193,7 @@ def test_the_embedded_graph_has_what_was_graded_when_the_service_has_stopped(
     settings: Settings, engine: ScriptedEngine
 ) -> None:
     embedded = settings.model_copy(update={"graph": "embedded"})
-    with TestClient(create_app(Backend(embedded, lambda _: engine))) as client:
+    with TestClient(create_app(Backend(embedded, lambda _: engine)), base_url=LOCAL) as client:
         wait_until_ready(client)
         client.post("/grade", json=grade_request())
         while (graph := client.get("/readyz").json()["graph"])["lag"]:
@@ -209,7 +209,7 @@ def test_stopping_releases_the_model_and_closes_the_ledger(
     settings: Settings, engine: ScriptedEngine
 ) -> None:
     backend = Backend(settings, lambda _: engine)
-    with TestClient(create_app(backend)) as client:
+    with TestClient(create_app(backend), base_url=LOCAL) as client:
         wait_until_ready(client)
         client.post("/grade", json=grade_request())
     assert engine.closed

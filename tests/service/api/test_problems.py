@@ -14,6 +14,7 @@ from starlette.types import Message
 from service import errors
 from service.api import problems
 from service.api.body_limit import BodyLimit
+from service.api.json_body import JsonRoute
 
 _LIMIT = 8192
 
@@ -27,7 +28,8 @@ class _Thing(BaseModel):
 
 def _client(raised: Exception | None = None) -> TestClient:
     app = FastAPI()
-    app.add_middleware(BodyLimit, max_bytes=_LIMIT)
+    app.router.route_class = JsonRoute
+    app.add_middleware(BodyLimit, max_bytes=_LIMIT, by_path={})
     problems.add_handlers(app)
 
     @app.get("/fail")
@@ -50,6 +52,7 @@ def _every_error(base: type[errors.SteadyEvalError]) -> list[type[errors.SteadyE
 def test_every_error_of_ours_is_a_problem_document(kind: type[errors.SteadyEvalError]) -> None:
     error = kind.__new__(kind)
     error.args = ("what happened",)
+    vars(error).update(retry_after=1)
 
     response = _client(error).get("/fail")
 
@@ -69,6 +72,9 @@ def test_every_error_of_ours_is_a_problem_document(kind: type[errors.SteadyEvalE
         (errors.MissingWeightsError("x"), 503),
         (errors.EngineError("x"), 502),
         (errors.LedgerError("x"), 503),
+        (errors.KeyStoreError("x"), 503),
+        (errors.UnauthorizedError("x"), 401),
+        (errors.ForbiddenError("x"), 403),
     ],
 )
 def test_status_and_text_of_an_error(error: Exception, status: int) -> None:
@@ -133,7 +139,10 @@ def test_what_cannot_be_read_as_json_is_the_callers_error(body: bytes) -> None:
     [
         (b'{"count": \xe9}', "the body must be UTF-8 JSON: invalid continuation byte at byte 10"),
         (b'{"count": ' + b"9" * 5000 + b"}", "the body must be UTF-8 JSON: a number has too many"),
-        (b"", "the body is empty; send JSON"),
+        (b'{"count": NaN}', "the body must be UTF-8 JSON: NaN is no number"),
+        (b'{"count": 1, "count": 2}', "the body must be UTF-8 JSON: the key 'count' stands there"),
+        (b'[{"a": [{"b": 1, "b": 1}]}]', "the body must be UTF-8 JSON: the key 'b' stands there"),
+        (b"", "the body must be UTF-8 JSON: it is empty"),
     ],
 )
 def test_a_body_that_is_no_json_is_malformed_and_says_why(body: bytes, detail: str) -> None:

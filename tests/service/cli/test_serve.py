@@ -73,11 +73,11 @@ def test_a_loaded_model_is_released_at_the_end(tmp_path: Path, tiny_profile_dir:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
-def test_no_address_is_served_beyond_this_machine(
-    host: str, monkeypatch: pytest.MonkeyPatch
+def test_no_address_beyond_this_machine_is_served_before_a_key_is_made(
+    host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("STEADYEVAL_ALLOW_REMOTE", raising=False)
-    with pytest.raises(SettingsError, match="STEADYEVAL_ALLOW_REMOTE"):
+    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path))
+    with pytest.raises(SettingsError, match="steadyeval keys create"):
         serve(host=host, port=0)
 
 
