@@ -32,7 +32,7 @@ from evaluation.agreement import (
     quadratic_weighted_kappa,
     rank_within_questions,
 )
-from filter_training.grader_data import as_answer, half_of_the_points
+from filter_training.rubrics import as_answer, half_of_the_points
 from filter_training.sampling import by_question, unattacked
 from service.errors import InputError
 from service.exam import ExamItem, Question, ScoreScale

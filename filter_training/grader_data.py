@@ -4,6 +4,7 @@ Half of them carry human scores, drawn evenly over the score classes as far as d
 last, since real exams hold mostly full marks. The other half is made from the rubric, where the
 right score is known: the reference solution, also told in another way, chosen subsets of the
 weighted points, misconceptions, answers to other questions, and answers that say nothing.
+Questions of our own, which no human scored, add rubrics of other courses.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from filter_training.attacks import FAMILIES, make_attack
 from filter_training.graded import GradedExample, graded_example
 from filter_training.honest import benign_variant
 from filter_training.marked import Part
+from filter_training.rubrics import Rubric, abridged, own_rubrics, subsets, whole
 from filter_training.sampling import by_question
-from service.exam import Criterion, ExamItem, Question
+from service.exam import ExamItem, Question
 
 HUMAN = "human_score"
 """attack_type of an example whose score is the raters' mean."""
@@ -37,7 +40,6 @@ _NOTHING = (
     "Sorry, I could not remember that part of the lecture.",
     "I ran out of time here.",
 )
-_MOST_POINTS = 12
 _LONG_ENOUGH = 20
 """Characters that an answer has which says something of its own question."""
 
@@ -50,16 +52,26 @@ class _Sample:
 
 
 def grader_examples(
-    items: Sequence[ExamItem], *, per_question: int, seed: int
+    items: Sequence[ExamItem],
+    *,
+    per_question: int,
+    per_own_question: int = 0,
+    attacked_share: float = 0.0,
+    seed: int,
 ) -> list[GradedExample]:
-    """Up to `per_question` examples for each question, half with human and half with rubric scores.
+    """Examples for each question, half with human and half with rubric scores.
+
+    Each question is asked with its rubric as it stands and with a shorter reference solution.
 
     Args:
         items: answers with their human scores.
-        per_question: examples for each question.
+        per_question: at most so many examples for each question.
+        per_own_question: so many examples for each question of our own, all with rubric scores.
+        attacked_share: how many of the examples have a twin with an attack in it and the same
+            score, 0 to 1; the others are the same whatever it is.
         seed: seed of all draws.
     """
-    random = Random(seed)
+    random, attacks = Random(seed), _Attacks(attacked_share, seed)
     pools = by_question(items)
     examples: list[GradedExample] = []
     for key, pool in sorted(pools.items()):
@@ -72,40 +84,45 @@ def grader_examples(
             if len(text) > _LONG_ENOUGH and text != question.gold_answer
         ]
         half = per_question // 2
-        samples = [
-            *_human(pool, half, random),
-            *_rubric(question, strangers, per_question - half, random),
-        ]
-        examples += [
-            graded_example(
-                question,
-                sample.answer,
-                sample.score,
-                group_id=_group(question, sample.answer),
-                attack_type=sample.source,
-            )
-            for sample in samples
-        ]
+        human = list(_human(pool, half, random))
+        for number, rubric in enumerate(rubrics := (whole(question), abridged(question))):
+            samples = [
+                *human[number :: len(rubrics)],
+                *_rubric(rubric, strangers, (per_question - half) // len(rubrics), random),
+            ]
+            examples += attacks.on(rubric.question, samples)
+    for rubric, strangers in own_rubrics(random) if per_own_question else ():
+        samples = list(_rubric(rubric, strangers, per_own_question, random))
+        examples += attacks.on(rubric.question, samples)
     return examples
 
 
-def half_of_the_points(question: Question) -> tuple[Criterion, ...]:
-    """The points, in their order, whose weights sum nearest to half of all weights.
+class _Attacks:
+    """Makes examples of samples, and attacked twins of some, which earn what the answer earns."""
 
-    Where several choices are equally near, the one with the fewest points; empty without points.
-    Of very long rubrics only the first points count.
-    """
-    points = question.gold_points[:_MOST_POINTS]
-    total = sum(point.weight for point in points)
-    return min(
-        _subsets(points),
-        key=lambda chosen: (abs(2 * sum(point.weight for point in chosen) - total), len(chosen)),
+    def __init__(self, share: float, seed: int) -> None:
+        self._share = share
+        self._random = Random(repr((seed, "attacks")))
+
+    def on(self, question: Question, samples: Sequence[_Sample]) -> Iterator[GradedExample]:
+        """The examples; a twin stands behind its own and is in its group."""
+        for sample in samples:
+            yield _example(question, sample, sample)
+            if self._random.random() < self._share:
+                family = self._random.choice(tuple(FAMILIES))
+                attack = make_attack(family, question, sample.answer, self._random, Part.SEEN)
+                twin = _Sample(family, attack.marked.text, sample.score)
+                yield _example(question, twin, sample)
+
+
+def _example(question: Question, sample: _Sample, origin: _Sample) -> GradedExample:
+    return graded_example(
+        question,
+        sample.answer,
+        sample.score,
+        group_id=_group(question, origin.answer),
+        attack_type=sample.source,
     )
-
-
-def as_answer(points: Sequence[Criterion]) -> str:
-    """The points' texts as an answer that states them."""
-    return " ".join(point.text for point in points)
 
 
 def _group(question: Question, answer: str) -> str:
@@ -134,8 +151,9 @@ def _human(pool: Sequence[ExamItem], count: int, random: Random) -> Iterator[_Sa
 
 
 def _rubric(
-    question: Question, strangers: Sequence[str], count: int, random: Random
+    rubric: Rubric, strangers: Sequence[str], count: int, random: Random
 ) -> Iterator[_Sample]:
+    question = rubric.question
     scale = question.scale
     for number in range(count):
         kind = number % 16
@@ -144,7 +162,7 @@ def _rubric(
         elif kind == 8 and question.gold_answer:
             retold = benign_variant(question, question.gold_answer, random, Part.SEEN)
             yield _Sample(RUBRIC, retold.text, scale.max_points)
-        elif kind in (1, 2, 3, 4) and strangers:
+        elif kind in (1, 2, 9, 10) and strangers:
             yield _Sample(RUBRIC, random.choice(strangers), scale.min_score)
         elif kind == 5:
             yield _Sample(RUBRIC, random.choice(_NOTHING), scale.min_score)
@@ -152,18 +170,16 @@ def _rubric(
             misconception = random.choice(question.banned_misconceptions)
             yield _Sample(RUBRIC, misconception, scale.min_score)
         else:
-            yield _points(question, strangers, random)
+            yield _points(rubric, strangers, random)
 
 
-def _points(question: Question, strangers: Sequence[str], random: Random) -> _Sample:
+def _points(rubric: Rubric, strangers: Sequence[str], random: Random) -> _Sample:
     """Some of the points, with a score near a wanted one; now and then with words around them."""
-    scale = question.scale
+    scale = rubric.question.scale
     wanted = random.uniform(scale.min_score, scale.max_points)
     chosen = min(
-        _subsets(question.gold_points),
-        key=lambda points: (
-            abs(sum(point.weight for point in points) - wanted) + random.uniform(0, 1)
-        ),
+        subsets(rubric.question.gold_points),
+        key=lambda points: abs(rubric.earned(points) - wanted) + random.uniform(0, 1),
     )
     texts = [point.text.strip() for point in chosen]
     random.shuffle(texts)
@@ -178,13 +194,4 @@ def _points(question: Question, strangers: Sequence[str], random: Random) -> _Sa
         # What answers another question earns nothing here and costs nothing.
         filler = random.choice(strangers).split(". ")[0]
         answer = f"{answer} {filler}" if random.random() < 0.5 else f"{filler}. {answer}"
-    weight = float(sum(point.weight for point in chosen))
-    return _Sample(RUBRIC, answer, scale.clamp(weight))
-
-
-def _subsets(points: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
-    """All choices of points; of very long rubrics, those of the first points."""
-    choices: list[tuple[Criterion, ...]] = [()]
-    for point in points[:_MOST_POINTS]:
-        choices += [(*chosen, point) for chosen in choices]
-    return choices
+    return _Sample(RUBRIC, answer, rubric.earned(chosen))

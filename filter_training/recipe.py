@@ -43,6 +43,8 @@ class Recipe:
         four_bit: keep the frozen base in 4 bits; needs an NVIDIA GPU and bitsandbytes.
         frozen_layers: so many of the lowest layers get no adapter, which saves their backward pass.
         checkpoint_steps: optimizer steps between two checkpoints.
+        own_groups: grade: examples for each question of our own.
+        attacked_share: grade: how many of the examples have a twin with an attack in it.
         rank_weight: grade: weight of the order of the answers beside their scores.
         plan: filter: what the data is made of; the paper's dataset where it is not given.
     """
@@ -69,6 +71,8 @@ class Recipe:
     checkpoint_steps: int
     four_bit: bool = False
     frozen_layers: int = 0
+    own_groups: int = 0
+    attacked_share: float = 0.0
     rank_weight: float = 0.0
     plan: FilterPlan = field(default_factory=FilterPlan)
 

@@ -66,7 +66,13 @@ class TrainingData:
                 f"a grader is taught to mark, and the one of profile {recipe.profile} writes; "
                 'say grade_decoding = "mark" in its profile.toml'
             )
-        examples = grader_examples(items, per_question=recipe.groups, seed=recipe.seed)
+        examples = grader_examples(
+            items,
+            per_question=recipe.groups,
+            per_own_question=recipe.own_groups,
+            attacked_share=recipe.attacked_share,
+            seed=recipe.seed,
+        )
         training, validation = split_groups(
             examples, validation_share=recipe.validation_share, seed=recipe.seed
         )

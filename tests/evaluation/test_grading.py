@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.grading import course_report, grade_course, sanity
-from filter_training.grader_data import as_answer, half_of_the_points
+from filter_training.rubrics import as_answer, half_of_the_points
 from service.engine.base import GradeCompletion, GradeRequest
 from service.exam import ExamItem
 from service.grader import Grader

@@ -6,7 +6,7 @@ from collections import Counter
 
 from filter_training.examples import split_groups
 from filter_training.graded import GradedExample
-from filter_training.grader_data import as_answer, grader_examples, half_of_the_points
+from filter_training.grader_data import grader_examples
 from service.exam import ExamItem
 from service.prompts import parse_score
 from tests.filter_training.world import items, question
@@ -41,7 +41,11 @@ def test_targets_are_valid_scores_near_the_mean_of_the_raters() -> None:
 
 
 def test_rubric_scores_follow_the_rubric() -> None:
-    by_answer = {example.prompt.tail: example.target for example in data(400)}
+    by_answer = {
+        example.prompt.tail: example.target
+        for example in data(400)
+        if question(0).gold_answer in example.prompt.text.removesuffix(example.prompt.tail)
+    }
     assert by_answer["> A stack is last in, first out; a queue is first in, first out."] == (
         "Answer: 10"
     )
@@ -49,6 +53,24 @@ def test_rubric_scores_follow_the_rubric() -> None:
     assert by_answer["> queue: first in"] == "Answer: 4"
     assert by_answer["> I don't know."] == "Answer: 1"
     assert by_answer["> A stack is sorted."] == "Answer: 1"
+
+
+def test_as_much_as_a_short_reference_solution_says_earns_the_full_score() -> None:
+    targets = {
+        example.target
+        for example in data(400)
+        if question(0).gold_answer not in example.prompt.text
+        and "stack: last in, first out" in example.prompt.tail
+    }
+    assert targets == {"Answer: 10"}
+
+
+def test_questions_of_our_own_have_rubric_scores_only() -> None:
+    own = grader_examples([], per_question=8, per_own_question=4, seed=1)
+    assert {example.attack_type for example in own} == {"rubric_score"}
+    assert len({example.prompt.head for example in own}) > 50
+    assert len(own) == 4 * len({example.prompt.head for example in own})
+    assert {"Answer: 1", "Answer: 10"} < {example.target for example in own}
 
 
 def test_equal_answers_to_a_question_never_fall_into_different_splits() -> None:
@@ -62,9 +84,3 @@ def test_equal_answers_to_a_question_never_fall_into_different_splits() -> None:
 def test_the_draw_is_seeded() -> None:
     assert data(16) == data(16)
     assert data(16) != data(16, seed=2)
-
-
-def test_half_of_the_points_weigh_as_near_to_half_as_can_be() -> None:
-    half = half_of_the_points(question(0))
-    assert [point.weight for point in half] == [6] or [point.weight for point in half] == [4]
-    assert as_answer(half) in ("stack: last in, first out", "queue: first in")
