@@ -12,8 +12,8 @@ RUN pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" "$(echo /wheels/
     && install --directory --owner=steadyeval /data
 
 USER steadyeval
-# The container is the machine: who may reach its port is decided where it is published.
-ENV STEADYEVAL_HOME=/data STEADYEVAL_ALLOW_REMOTE=true PYTHONUNBUFFERED=1
+# It listens beyond the container, so it starts once a key has been made: steadyeval keys create
+ENV STEADYEVAL_HOME=/data PYTHONUNBUFFERED=1
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=15s --timeout=5s --start-period=10m --retries=4 \
