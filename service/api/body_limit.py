@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from starlette.datastructures import Headers
@@ -10,39 +11,42 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class BodyLimit:
-    """Middleware that stops reading a body as soon as it is longer than `max_bytes`.
+    """Middleware that stops reading a body as soon as it is longer than its path allows.
 
     One that is declared longer is not read at all.
 
     FastAPI has a limit too, but answers in plain text where a length was declared.
     """
 
-    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, max_bytes: int, by_path: Mapping[str, int]) -> None:
         self._app = app
         self._max_bytes = max_bytes
+        self._by_path = by_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        limit = self._by_path.get(scope["path"], self._max_bytes)
         declared = Headers(scope=scope).get("content-length", "")
-        too_long = declared.isdecimal() and int(declared) > self._max_bytes
+        too_long = declared.isdecimal() and int(declared) > limit
         received = 0
 
         async def bounded() -> Message:
             nonlocal received
             if too_long:
-                raise self._refusal()
+                raise _refusal(limit)
             message = await receive()
             received += len(message.get("body", b""))
-            if received > self._max_bytes:
-                raise self._refusal()
+            if received > limit:
+                raise _refusal(limit)
             return message
 
         await self._app(scope, bounded, send)
 
-    def _refusal(self) -> HTTPException:
-        return HTTPException(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {self._max_bytes} bytes"
-        )
+
+def _refusal(limit: int) -> HTTPException:
+    return HTTPException(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {limit} bytes"
+    )

@@ -44,7 +44,7 @@ def filter_exam(
     A line of the results is a response of POST /filter behind the names of its answer. Exit code
     1: some answers were not filtered.
     """
-    from service.cli.lines import FilteredLine
+    from service.api.lines import FilteredLine
 
     console = Console(stderr=True)
     check_output(out, exam=exam, force=force)

@@ -49,7 +49,7 @@ def grade(
     A line of the results is a response of POST /grade behind the names of its answer. Exit code
     1: some answers were not graded.
     """
-    from service.cli.lines import GradedLine
+    from service.api.lines import GradedLine
 
     console = Console(stderr=True)
     check_output(out, exam=exam, force=force)

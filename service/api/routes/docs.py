@@ -73,7 +73,7 @@ def _example(
     title: str, document: Mapping[str, Any], described: Mapping[str, Any]
 ) -> Iterator[str]:
     for content in described["content"].values():
-        name = content["schema"].get("$ref", "").rpartition("/")[2]
+        name = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
         for example in document["components"]["schemas"].get(name, {}).get("examples", ()):
             shown = json.dumps(example, ensure_ascii=False, indent=2)
             yield f"<p>{escape(title)}:</p><pre>{escape(shown)}</pre>"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel
 
 from service.api.protocol import FilterResponse, GradeResponse
 from service.exam import ExamItem
 from service.filter import FilteredText
+from service.jobs import Reason, Ungraded
 from service.pipeline import GradedAnswer
 
 
@@ -22,7 +23,7 @@ class _AnswerNames(BaseModel):
 
 
 class GradedLine(GradeResponse, _AnswerNames):
-    """A line of `steadyeval grade`."""
+    """A line of `steadyeval grade`, and of a batch's results."""
 
     @classmethod
     def of(cls, graded: GradedAnswer) -> Self:
@@ -34,6 +35,30 @@ class GradedLine(GradeResponse, _AnswerNames):
             student_id=submission.student_id,
             attack_type=submission.attack_type,
             **dict(GradeResponse.of(graded)),
+        )
+
+
+class UngradedLine(_AnswerNames):
+    """A line of a batch's results for an answer that has no grade."""
+
+    answer_id: str
+    status: Literal["failed", "not_graded"]
+    reason: Reason | None
+    detail: str | None
+
+    @classmethod
+    def of(cls, ungraded: Ungraded) -> Self:
+        """From the job's item: `not_graded` where its turn never came."""
+        item = ungraded.item
+        return cls(
+            exam_id=item.question.exam_id,
+            question_id=item.question.question_id,
+            student_id=item.student_id,
+            attack_type=item.attack_type,
+            answer_id=item.answer_id,
+            status="not_graded" if item.failure is None else "failed",
+            reason=item.failure and item.failure.reason,
+            detail=item.failure and item.failure.detail,
         )
 
 
