@@ -16,6 +16,7 @@ from service.cli.graph import graph_app
 from service.cli.keys import keys_app
 from service.cli.ledger import ledger_app
 from service.cli.models import models_app
+from service.cli.privacy import privacy_app
 from service.cli.publish import publish
 from service.cli.serve import serve
 
@@ -36,6 +37,7 @@ app.command()(attack)
 app.add_typer(models_app, name="models")
 app.add_typer(graph_app, name="graph")
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(privacy_app, name="privacy")
 app.add_typer(keys_app, name="keys")
 app.add_typer(train_app, name="train")
 

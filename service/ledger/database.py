@@ -56,6 +56,8 @@ class Database:
         with self.reading() as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA foreign_keys = ON")
+            # What is erased is overwritten, not only forgotten.
+            connection.execute("PRAGMA secure_delete = ON")
             if _version(connection) == SCHEMA_VERSION:
                 return
         with self.writing() as connection:
@@ -135,6 +137,15 @@ class Database:
         finally:
             if connection.in_transaction:
                 connection.execute("RELEASE part")
+
+    def empty_wal(self) -> bool:
+        """Bring all that is committed into the main file and empty the write-ahead log.
+
+        False if somebody reads what is in it: it is emptied later.
+        """
+        with self.reading() as connection:
+            (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
 
     def close(self) -> None:
         """Close the file."""

@@ -6,14 +6,16 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from service.errors import InputError, RecordConflictError, UnknownExamError
 from service.exam import Answer, ExamItem, Question
 from service.judgement import Judgement
-from service.ledger import chain, publishing, rows, verification
+from service.ledger import chain, erasure, publishing, rows, verification
 from service.ledger.database import Database
+from service.ledger.erasure import AnswerKey
 from service.ledger.group_commit import GroupCommit
 from service.ledger.publishing import PublicationPlan, PublishedGrade
 from service.ledger.tables import answer_salt, insert, insert_logged
@@ -23,16 +25,13 @@ from service.records import (
     LoggedRecord,
     Publication,
     Rating,
+    Record,
     Run,
     Submission,
 )
 
 _PORTION = 500
-
-
-class _AnswerKey(NamedTuple):
-    exam_id: str
-    answer_id: str
+_ERASED_AT_ONCE = 100
 
 
 class _Owner(NamedTuple):
@@ -117,7 +116,7 @@ class Ledger:
         with self._writing() as connection:
             for item in items:
                 _register_question(connection, item.question)
-                key = _AnswerKey(item.question.exam_id, item.answer.answer_id)
+                key = AnswerKey(item.question.exam_id, item.answer.answer_id)
                 owner = _Owner(item.question.question_id, item.answer.student_id)
                 _register_answer(connection, key, owner)
                 for human in item.human_scores:
@@ -288,6 +287,50 @@ class Ledger:
         with self._database.reading() as connection:
             return rows.latest_submissions(connection, exam_id)
 
+    # --- privacy ---
+
+    def answers_with_texts(self, student_id: str, exam_id: str | None = None) -> list[AnswerKey]:
+        """Answers of a student, in one exam or in all, of which there are texts."""
+        with self._database.reading() as connection:
+            return erasure.with_texts_of(connection, student_id, exam_id)
+
+    def answers_older_than(self, moment: datetime) -> list[AnswerKey]:
+        """Answers with texts of which nothing was received or judged since `moment`."""
+        with self._database.reading() as connection:
+            return erasure.older_than(connection, moment)
+
+    def erase(self, answers: Sequence[AnswerKey], *, by: str, reason: str) -> bool:
+        """Erase all texts of answers and what was made from them; scores and records stay.
+
+        Args:
+            answers: whose texts.
+            by: who decided it.
+            reason: why.
+
+        Returns:
+            Whether the write-ahead log is free of them by now: not while another process reads
+            what is in it, and at the latest when that has ended.
+        """
+        for start in range(0, len(answers), _ERASED_AT_ONCE):
+            portion = answers[start : start + _ERASED_AT_ONCE]
+
+            def work(
+                connection: sqlite3.Connection, portion: Sequence[AnswerKey] = portion
+            ) -> None:
+                erasure.erase(connection, portion, by=by, reason=reason)
+
+            self._commits.run(work)
+            self._tell()
+        return self._database.empty_wal()
+
+    def records_of_student(self, student_id: str, exam_id: str | None = None) -> list[Record]:
+        """All that is recorded of a student's answers, in writing order.
+
+        Submissions, ratings, Judgements, grades of record and erasures; in one exam or in all.
+        """
+        with self._database.reading() as connection:
+            return rows.records_of_student(connection, student_id, exam_id)
+
     # --- the way to the graph ---
 
     def last_seq(self) -> int:
@@ -350,9 +393,9 @@ def _admit(
     connection: sqlite3.Connection, items: Sequence[tuple[Question, Answer]]
 ) -> list[bytes | InputError]:
     admitted: list[bytes | InputError] = []
-    owners: dict[_AnswerKey, _Owner] = {}
+    owners: dict[AnswerKey, _Owner] = {}
     for question, answer in items:
-        key = _AnswerKey(question.exam_id, answer.answer_id)
+        key = AnswerKey(question.exam_id, answer.answer_id)
         owner = _Owner(question.question_id, answer.student_id)
         try:
             _check_question(connection, question)
@@ -376,7 +419,7 @@ def _record(
         _keep_question(connection, question)
     insert_logged(connection, "run", rows.run_row(run))
     for submission in submissions:
-        key = _AnswerKey(submission.exam_id, submission.answer_id)
+        key = AnswerKey(submission.exam_id, submission.answer_id)
         owner = _Owner(submission.question_id, submission.student_id)
         try:
             _register_answer(connection, key, owner)
@@ -422,19 +465,19 @@ def _keep_question(connection: sqlite3.Connection, question: Question) -> None:
         rows.add_question_version(connection, question, registered=False)
 
 
-def _register_answer(connection: sqlite3.Connection, key: _AnswerKey, owner: _Owner) -> None:
+def _register_answer(connection: sqlite3.Connection, key: AnswerKey, owner: _Owner) -> None:
     if not insert(connection, "answer", {**key._asdict(), **owner._asdict()}):
         _check_owner(key, owner, _known_owner(connection, key))
 
 
-def _known_owner(connection: sqlite3.Connection, key: _AnswerKey) -> _Owner | None:
+def _known_owner(connection: sqlite3.Connection, key: AnswerKey) -> _Owner | None:
     row = connection.execute(
         "SELECT question_id, student_id FROM answer WHERE exam_id = ? AND answer_id = ?", key
     ).fetchone()
     return None if row is None else _Owner(*row)
 
 
-def _check_owner(key: _AnswerKey, owner: _Owner, known: _Owner | None) -> None:
+def _check_owner(key: AnswerKey, owner: _Owner, known: _Owner | None) -> None:
     if known is not None and known != owner:
         raise InputError(
             f"answer {key.answer_id!r} of exam {key.exam_id!r} is known as student "

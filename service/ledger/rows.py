@@ -340,6 +340,35 @@ def _record(connection: sqlite3.Connection, kind: str, row: int) -> Record:
             raise LookupError(f"there is no kind {kind}")
 
 
+_RECORDS_OF_STUDENT = """
+    WITH theirs AS (
+        SELECT exam_id, answer_id FROM answer
+        WHERE student_id = ? AND exam_id = coalesce(?, exam_id)
+    )
+    SELECT kind, row FROM log WHERE
+           kind = 'judgement' AND row IN (
+               SELECT judgement.row FROM judgement JOIN submission USING (submission_id)
+               JOIN theirs USING (exam_id, answer_id))
+        OR kind = 'submission' AND row IN (
+               SELECT row FROM submission JOIN theirs USING (exam_id, answer_id))
+        OR kind = 'rating' AND row IN (
+               SELECT row FROM rating JOIN theirs USING (exam_id, answer_id))
+        OR kind = 'grade_of_record' AND row IN (
+               SELECT row FROM grade_of_record JOIN theirs USING (exam_id, answer_id))
+        OR kind = 'erasure' AND row IN (
+               SELECT row FROM erasure JOIN theirs USING (exam_id, answer_id))
+    ORDER BY seq
+"""
+
+
+def records_of_student(
+    connection: sqlite3.Connection, student_id: str, exam_id: str | None
+) -> list[Record]:
+    """What the log has of a student's answers, in one exam or in all."""
+    found = connection.execute(_RECORDS_OF_STUDENT, (student_id, exam_id)).fetchall()
+    return [read_record(connection, kind, row) for kind, row in found]
+
+
 _SUBMISSIONS = "SELECT * FROM submission JOIN answer USING (exam_id, answer_id)"
 _RATING = "SELECT * FROM rating JOIN answer USING (exam_id, answer_id) WHERE rating.row = ?"
 
