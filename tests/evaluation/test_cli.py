@@ -28,7 +28,7 @@ from filter_training.folds import question_fold
 from service.cli.app import app
 from service.engine.base import Cut, GradeCompletion, GradeRequest
 from service.engine.factory import open_engine
-from service.errors import EngineError, InputError, SettingsError
+from service.errors import CanaryError, EngineError, InputError, SettingsError
 from service.exam_file import read_exam
 from service.graph.embedded import EmbeddedGraph
 from service.ledger import Ledger
@@ -71,6 +71,11 @@ def exam(tmp_path: Path) -> Path:
     lines = EXAM.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(line for line in lines if "ML_intro" in line), encoding="utf-8")
     return path
+
+
+def without_canary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tiny model knows nothing, so it does not filter."""
+    monkeypatch.setattr("evaluation.engines.check_canary", lambda _: None)
 
 
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,10 +260,12 @@ def test_a_process_that_is_killed_loses_nothing_that_it_said(
     tiny_profile_dir: Path, exam: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_figures(monkeypatch)
+    without_canary(monkeypatch)
     monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "home"))
     options = ("--profile", tiny_profile_dir, "--pipelines", "none,hardened,copy")
     arguments = ["evaluate", exam, "--out", tmp_path / "run", "--graph", "none", *options]
-    script = "from service.cli import main; main()"
+    no_canary = "import evaluation.engines as engines; engines.check_canary = lambda _: None"
+    script = f"{no_canary}\nfrom service.cli import main; main()"
     process = subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)])
     scores = tmp_path / "run" / "scores.jsonl"
     while process.poll() is None and not (scores.exists() and scores.stat().st_size):
@@ -431,6 +438,50 @@ def test_the_graph_alone_gives_the_same_tables(engine: ScriptedEngine, tmp_path:
     assert not (tmp_path / "another").exists()
 
 
+def test_a_filter_that_does_not_filter_stops_the_run(
+    engine: ScriptedEngine, exam: Path, tmp_path: Path
+) -> None:
+    engine.cut_by = lambda _: ()
+    ran = evaluate(exam, "--out", tmp_path / "run", "--pipelines", "none,hybrid")
+    assert isinstance(ran.exception, CanaryError)
+    assert not engine.graded
+    assert not (tmp_path / "run").exists()
+    ran = evaluate(exam, "--out", tmp_path / "run", "--pipelines", "none,sanitiser")
+    assert ran.exit_code == 0, ran.output
+
+
+def test_filter_and_grader_may_be_of_two_profiles(
+    monkeypatch: pytest.MonkeyPatch, engine: ScriptedEngine, exam: Path, tmp_path: Path
+) -> None:
+    grading = ScriptedEngine(gullible, name="another")
+    engines = {"guard": engine, "judge": grading}
+    monkeypatch.setattr(
+        "service.engine.factory.open_engine", lambda settings: engines[settings.profile]
+    )
+    out = tmp_path / "run"
+    ran = evaluate(exam, "--out", out, "--filter-profile", "guard", "--grade-profile", "judge")
+    assert ran.exit_code == 0, ran.output
+    run = json.loads((out / "run.json").read_bytes())
+    assert run["profiles"] == {"filter": "guard", "grade": "judge"}
+    assert run["fingerprints"] == {"filter": "scripted-filter", "grade": "another-grade"}
+    assert engine.filtered
+    assert grading.graded
+    assert not engine.graded
+    assert not grading.filtered
+    assert engine.closed
+    assert grading.closed
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_report_can_be_written_again_without_texts(exam: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(exam, "--out", out)
+    shown = html.unescape((out / "report.html").read_text(encoding="utf-8"))
+    assert "<!-- hidden instructions" in shown
+    assert evaluate(exam, "--out", out, "--no-texts").exit_code == 0
+    assert "<!-- hidden instructions" not in (out / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("given", [(), (EXAM, "--from-graph", "run")])
 def test_scores_come_from_exams_or_from_the_graph(
@@ -444,6 +495,7 @@ def test_all_attacks_and_all_pipelines_run_through_a_model(
 ) -> None:
     monkeypatch.setattr("service.engine.factory.open_engine", lambda _: open_engine(tiny_settings))
     monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "home"))
+    without_canary(monkeypatch)
     without_figures(monkeypatch)
     every = "none,sanitiser,hardened,copy,copy+sanitiser,hybrid"
     out = tmp_path / "run"
@@ -453,7 +505,7 @@ def test_all_attacks_and_all_pipelines_run_through_a_model(
     assert {row["Attack type"] for row in table(out, "table_4")} >= {"sabotage", "stealth"}
     assert table(out, "benign_spread")
     page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"^\| `(\w+)` \| (?!`)", page, re.M))
+    documented = set(re.findall(r"^\| `(\w+)` \|", page.partition("## Tables")[2], re.M))
     assert {path.stem for path in (out / "tables").glob("*.csv")} == documented
     ran = evaluate(EXAM, "--out", tmp_path / "free", "--sample", 1, "--pipelines", "free")
     assert ran.exit_code == 0, ran.output
@@ -464,6 +516,7 @@ def test_scores_are_those_of_the_guarded_pipeline(
 ) -> None:
     monkeypatch.setattr("service.engine.factory.open_engine", lambda _: open_engine(tiny_settings))
     monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path / "home"))
+    without_canary(monkeypatch)
     evaluate(EXAM, "--out", tmp_path / "run", "--sample", 2)
     assert len(list((tmp_path / "run" / "figures").glob("figure_[1-6].svg"))) == 6
     engine = open_engine(tiny_settings)
