@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo serve test test-slow test-all lint bench clean
+.PHONY: help setup demo serve test test-slow test-all lint bench soak clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,10 @@ lint: $(READY) ## Check style and types
 bench: $(READY) ## Measure speed and memory (benchmarks/README.md has the options)
 	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
 		$(if $(PROFILE),--profile $(PROFILE)) $(if $(EXAMS),--exams $(EXAMS))
+
+soak: $(READY) ## Kill and load the service; every promise must hold (ROUNDS=200 LOAD=300)
+	$(BIN)/python -m tests.soak $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(LOAD),--seconds $(LOAD)) $(if $(SEED),--seed $(SEED))
 
 clean: ## Remove .venv and what the demo and the tools left
 	rm -rf $(VENV) $(HOME_OF_DEMO) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

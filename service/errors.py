@@ -25,6 +25,7 @@ SteadyEvalError
 │   ├── ForbiddenError         the key's roles or exams do not reach that far
 │   └── TooManyRequestsError   the key asks too often (says how long to wait)
 ├── KeyStoreError              the file of API keys cannot be read or written
+├── ServiceError               a service that was asked over HTTP refused, or did not answer
 ├── JobStoreError              the file of batch jobs cannot be read or written
 ├── QueueFullError             too many batch jobs are unfinished
 └── GraphError                 the graph could not be used
@@ -180,6 +181,10 @@ class TooManyRequestsError(AccessError):
 
 class KeyStoreError(SteadyEvalError):
     """The file of API keys cannot be read or written."""
+
+
+class ServiceError(SteadyEvalError):
+    """A service that was asked over HTTP refused, or did not answer."""
 
 
 class JobStoreError(SteadyEvalError):

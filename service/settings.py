@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from service.errors import SettingsError
 
 _BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-_SECRETS = ("graph_password", "engine_api_key")
+_SECRETS = ("graph_password", "engine_api_key", "api_key")
 
 
 class Settings(BaseSettings):
@@ -60,6 +60,8 @@ class Settings(BaseSettings):
     """Longest answer that is accepted, in Unicode code points."""
     max_request_bytes: int = Field(default=4_194_304, ge=1024)
     """Longest request body that is accepted, in bytes."""
+    api_key: SecretStr | None = None
+    """Key that `steadyeval regrade --url` shows (or `STEADYEVAL_API_KEY_FILE`)."""
     max_batch_bytes: int = Field(default=67_108_864, ge=1024)
     """Longest batch that is accepted, in bytes."""
     max_batches: int = Field(default=16, ge=1)

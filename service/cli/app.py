@@ -18,6 +18,7 @@ from service.cli.ledger import ledger_app
 from service.cli.models import models_app
 from service.cli.privacy import privacy_app
 from service.cli.publish import publish
+from service.cli.regrade import regrade
 from service.cli.serve import serve
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(serve)
 app.command()(grade)
+app.command()(regrade)
 app.command("filter")(filter_exam)
 app.command()(publish)
 app.command()(evaluate)

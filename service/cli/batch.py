@@ -149,10 +149,21 @@ def write_lines(path: Path, records: Iterable[BaseModel]) -> None:
     Raises:
         InputError: it cannot be written.
     """
+    write_text(path, (f"{record.model_dump_json()}\n" for record in records))
+
+
+def write_text(path: Path, parts: Iterable[str]) -> None:
+    """Write a text as it comes; the file appears whole or not at all.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     try:
-        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", newline="", dir=path.parent, delete=False
+        ) as file:
             try:
-                file.writelines(f"{record.model_dump_json()}\n" for record in records)
+                file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
                 os.replace(file.name, path)

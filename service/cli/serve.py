@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -82,4 +83,10 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 def _server(app: FastAPI) -> uvicorn.Server:
     import uvicorn
 
-    return uvicorn.Server(uvicorn.Config(app, log_config=_LOG_CONFIG, server_header=False))
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            # It waits for open responses, and a stream of events has no end of its own.
+            app.state.backend.say_stopping()
+            super().handle_exit(sig, frame)
+
+    return Server(uvicorn.Config(app, log_config=_LOG_CONFIG, server_header=False))
