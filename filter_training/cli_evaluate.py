@@ -47,6 +47,10 @@ def evaluate(
         typer.Option(help="Only the questions that this fold of a dataset with the seed left out."),
     ] = None,
     question_folds: Annotated[int, typer.Option(help="How many folds of questions.")] = 5,
+    red_team: Annotated[
+        list[Path] | None,
+        typer.Option(help="Red-team file for the row `red_team`; may be given again."),
+    ] = None,
     profile: ProfileOption = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Run folder; a killed run goes on there.")
@@ -56,12 +60,13 @@ def evaluate(
 
     Rows: clean, benign (variants that mean the same), hard_negative (honest texts that look like
     attacks), paper (its four attacks), held_out (other wordings of them), families (all other
-    attacks). OUT gets restoration.json with all numbers, results.jsonl, and worst.md with the
-    worst cases, which holds texts of answers.
+    attacks), red_team (what is in the red-team files). OUT gets restoration.json with all numbers,
+    results.jsonl, and worst.md with the worst cases, which holds texts of answers.
     """
     # Only here, since help needs none of it.
     from filter_training.attacks import FAMILIES
     from filter_training.folds import family_fold as families_of
+    from filter_training.red_team import read_red_team
     from filter_training.restoration import filter_cases
     from filter_training.restoration_cases import OTHER_FAMILIES, Plan, Row
     from filter_training.restoration_journal import RestorationJournal, Subject
@@ -83,7 +88,8 @@ def evaluate(
     settings = given_settings(profile=profile)
     fold = None if question_fold is None else (question_fold, question_folds)
     drawn = _drawn(exam, split, fold, sample, seed, settings)
-    plan = Plan(drawn, seed, attacks, own_texts=sample)
+    findings = [finding for path in red_team or () for finding in read_red_team(path, drawn)]
+    plan = Plan(drawn, seed, attacks, own_texts=sample, findings=findings)
     cases = plan.cases(chosen)
     shown_settings = {name: getattr(settings, name) for name in _SETTINGS}
     profile_name = Path(settings.profile).name
@@ -104,11 +110,12 @@ def evaluate(
         console.print(f"{len(cases)} texts; results in {escape(str(folder))}", highlight=False)
         with progress(console, len(cases), doing="filtering") as report_done:
             outcomes, refused = filter_cases(answer_filter, cases, journal, report=report_done)
+    measured = (*exam, *(red_team or ()))
     report = Report(
         subject=subject,
         settings=shown_settings,
         versions={library: version(library) for library in _LIBRARIES},
-        exams={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in exam},
+        exams={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in measured},
         sets=report_sets(outcomes, seed=seed),
         refused=[case.key for case in refused],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +12,7 @@ from filter_training.attacks import FAMILIES, PAPER_ATTACKS, make_attack
 from filter_training.attacks.paper import paper_attack
 from filter_training.honest import Honest, benign_variant, hard_negative, trap
 from filter_training.marked import Attack, MarkedText, Part
+from filter_training.red_team import Finding
 from service.exam import ExamItem, Question
 
 OTHER_FAMILIES = tuple(name for name in FAMILIES if name not in PAPER_ATTACKS)
@@ -29,6 +31,7 @@ class Row(StrEnum):
     PAPER = "paper"
     HELD_OUT = "held_out"
     FAMILIES = "families"
+    RED_TEAM = "red_team"
 
 
 @dataclass(frozen=True)
@@ -91,12 +94,14 @@ class Plan:
         seed: texts rest on it and on their key, not on what else is measured.
         families: those of the row `families`.
         own_texts: hard negatives that are not woven into an answer of `items`.
+        findings: attacked answers of red-team files.
     """
 
     items: Sequence[ExamItem]
     seed: int
     families: Sequence[str] = OTHER_FAMILIES
     own_texts: int = field(kw_only=True)
+    findings: Sequence[Finding] = field(default=(), kw_only=True)
 
     def cases(self, rows: Sequence[Row]) -> list[Case]:
         """The texts of the rows."""
@@ -107,6 +112,7 @@ class Plan:
             Row.PAPER: self._paper,
             Row.HELD_OUT: self._held_out,
             Row.FAMILIES: self._families,
+            Row.RED_TEAM: self._red_team,
         }
         return [case for row in rows for case in made[row]()]
 
@@ -156,6 +162,14 @@ class Plan:
                     item = self.items[(number * each + index) % count]
                     key = _key(Row.FAMILIES, item, f"{part}/{family}")
                     yield self._made(key, item, family, part)
+
+    def _red_team(self) -> Iterator[Case]:
+        for finding in self.findings:
+            digest = hashlib.sha256(finding.marked.text.encode("utf-8", "surrogatepass"))
+            question = finding.question
+            answer_id = f"{question.question_id}/{digest.hexdigest()[:12]}"
+            key = Key(Row.RED_TEAM, question.exam_id, answer_id, finding.attack_type)
+            yield Case(key, question, finding.marked, finding.attack_type)
 
     def _made(self, key: Key, item: ExamItem, family: str, part: Part) -> Case:
         random = self._random(key)

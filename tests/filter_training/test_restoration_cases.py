@@ -6,14 +6,20 @@ from random import Random
 import pytest
 
 from filter_training.attacks import PAPER_ATTACKS
+from filter_training.attacks.paper import paper_attack
 from filter_training.marked import Part
+from filter_training.red_team import Finding
 from filter_training.restoration_cases import OTHER_FAMILIES, Case, Plan, Row
 from filter_training.sampling import stratified
 from tests.filter_training.world import items
 
 ITEMS = stratified(items(questions=3, students=4), 8, Random(1))
 ANSWERS = {item.answer.answer_id: item.answer.text for item in ITEMS}
-PLAN = Plan(ITEMS, 1, own_texts=8)
+FINDINGS = [
+    Finding(item.question, paper_attack("stealth", item.answer.text).marked, "found")
+    for item in ITEMS
+]
+PLAN = Plan(ITEMS, 1, own_texts=8, findings=FINDINGS)
 
 
 def cases(*rows: Row) -> list[Case]:
@@ -33,6 +39,13 @@ def test_an_attacked_text_without_its_attack_is_the_answer(row: Row) -> None:
     for case in cases(row):
         assert case.marked.spans
         assert case.marked.clean == ANSWERS[case.key.answer_id]
+
+
+def test_findings_of_a_red_team_are_measured_as_they_were_marked() -> None:
+    made = cases(Row.RED_TEAM)
+    assert [(case.question, case.marked, case.kind) for case in made] == [
+        (finding.question, finding.marked, "found") for finding in FINDINGS
+    ]
 
 
 def test_texts_of_the_paper_are_exact() -> None:
