@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from threading import Event, Thread
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import httpx
 
@@ -49,19 +50,15 @@ def kill_rounds(
 
 def _work_until_killed(server: Server, promises: Promises, chance: random.Random) -> None:
     ended = Event()
-    clients = [Thread(target=_grade, args=(server, promises, ended)) for _ in range(_CLIENTS)]
-    for client in clients:
-        client.start()
-    batch = Thread(
-        target=promises.send_batch,
-        args=(server, batch_body(chance.randint(1, _MOST_ANSWERS))),
-    )
-    batch.start()
-    time.sleep(chance.uniform(0, _LONGEST_LIFE_S))
-    server.kill()
-    ended.set()
-    for thread in (*clients, batch):
-        thread.join()
+    body = batch_body(chance.randint(1, _MOST_ANSWERS))
+    with ThreadPoolExecutor(_CLIENTS + 1) as pool:
+        asking = [pool.submit(_grade, server, promises, ended) for _ in range(_CLIENTS)]
+        asking.append(pool.submit(promises.send_batch, server, body))
+        time.sleep(chance.uniform(0, _LONGEST_LIFE_S))
+        server.kill()
+        ended.set()
+    for each in asking:
+        each.result()
 
 
 def _grade(server: Server, promises: Promises, ended: Event) -> None:

@@ -7,9 +7,10 @@ import random
 import socket
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from urllib.parse import urlsplit
 
 import httpx
@@ -22,6 +23,7 @@ _BAD = 0.1
 _SAMPLE_S = 0.5
 _TOO_LONG = 5_000_000
 _RETRY_S = 0.05
+_BATCH = 100
 
 
 @dataclass(frozen=True)
@@ -75,18 +77,17 @@ def load(server: Server, promises: Promises, clients: int, seconds: float, seed:
     """
     result = Load()
     ends = time.monotonic() + seconds
-    threads = [
-        Thread(target=_ask, args=(server, promises, result, ends, random.Random(seed + number)))
-        for number in range(clients)
-    ]
-    for thread in threads:
-        thread.start()
-    promises.send_batch(server, batch_body(100))
-    while time.monotonic() < ends:
-        result.samples.append(_sample(server.pid))
-        time.sleep(_SAMPLE_S)
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(clients) as pool:
+        asking = [
+            pool.submit(_ask, server, promises, result, ends, random.Random(seed + number))
+            for number in range(clients)
+        ]
+        promises.send_batch(server, batch_body(_BATCH))
+        while time.monotonic() < ends:
+            result.samples.append(_sample(server.pid))
+            time.sleep(_SAMPLE_S)
+    for each in asking:
+        each.result()
     return result
 
 
@@ -113,24 +114,32 @@ def _ask(
 
 def _ask_badly(server: Server, client: httpx.Client, kind: int) -> int:
     """The status that came; 0 where the request was broken off."""
+    body = json.dumps(grade_body())
     match kind:
         case 0:
             return client.post("/grade", content=b'{"question": ').status_code
         case 1:
             return client.post("/grade", json={"answer": {"answer_id": ["?"]}}).status_code
         case 2:
-            return client.post("/grade", content=b"x" * _TOO_LONG).status_code
+            return _send_too_much(client)
         case 3:
-            _break_off(server, json.dumps(grade_body())[:50])
+            _break_off(server, body[:50], len(body))
         case _:
-            _break_off(server, json.dumps(grade_body()))
+            _break_off(server, body, len(body))
     return 0
 
 
-def _break_off(server: Server, sent: str) -> None:
+def _send_too_much(client: httpx.Client) -> int:
+    try:
+        return client.post("/grade", content=b"x" * _TOO_LONG).status_code
+    except httpx.TransportError:
+        # The service hung up before it had read all of it.
+        return 0
+
+
+def _break_off(server: Server, sent: str, length: int) -> None:
     """Send a request for POST /grade, whole or a part of it, and hang up without listening."""
     address = urlsplit(server.address)
-    length = len(json.dumps(grade_body()))
     head = (
         f"POST /grade HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {length}\r\n\r\n"

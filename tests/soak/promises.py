@@ -17,6 +17,7 @@ from tests.soak.server import Server
 
 _JSONL = {"Content-Type": "application/jsonl"}
 _JUDGEMENTS = 3
+_TIMEOUT_S = 120.0
 
 
 @dataclass
@@ -46,7 +47,9 @@ class Promises:
     def send_batch(self, server: Server, body: bytes) -> None:
         """Send a batch; where nothing comes back, remember to send it again."""
         try:
-            response = httpx.post(f"{server.address}/batches", content=body, headers=_JSONL)
+            response = httpx.post(
+                f"{server.address}/batches", content=body, headers=_JSONL, timeout=_TIMEOUT_S
+            )
         except httpx.HTTPError:
             self.unanswered.append(body)
             return
@@ -61,13 +64,14 @@ class Promises:
         for batch_id, body in self.batches.items():
             self._check_batch(server, batch_id, body)
         self.batches.clear()
-        server.wait(lambda: _graph(server)["lag"] == 0, "in the graph")
+        ready = f"{server.address}/readyz"
+        server.wait(lambda: _get(ready)["graph"]["lag"] == 0, "in the graph")
         self._check_ledger_and_graph(server)
 
     def _check_batch(self, server: Server, batch_id: str, body: bytes) -> None:
         address = f"{server.address}/batches/{batch_id}"
-        server.wait(lambda: httpx.get(address).json()["state"] == "done", f"batch {batch_id} done")
-        lines = httpx.get(f"{address}/results", timeout=60).text.splitlines()
+        server.wait(lambda: _get(address)["state"] == "done", f"batch {batch_id} done")
+        lines = httpx.get(f"{address}/results", timeout=_TIMEOUT_S).text.splitlines()
         results = [json.loads(line) for line in lines]
         sent = [json.loads(line)["answer_id"] for line in body.splitlines()]
         assert [result["answer_id"] for result in results] == sent
@@ -95,7 +99,9 @@ class Promises:
         assert self.scores.keys() - in_graph.keys() == set()
 
 
-def _graph(server: Server) -> dict[str, Any]:
-    state = httpx.get(f"{server.address}/readyz", timeout=60).json()["graph"]
-    assert isinstance(state, dict)
-    return state
+def _get(address: str) -> dict[str, Any]:
+    response = httpx.get(address, timeout=_TIMEOUT_S)
+    assert response.status_code == httpx.codes.OK, response.text
+    body = response.json()
+    assert isinstance(body, dict)
+    return body

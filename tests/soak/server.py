@@ -56,7 +56,7 @@ class Server:
         self._process.start()
         assert ours.poll(_PATIENCE_S), "the server did not start"
         self.address = f"http://127.0.0.1:{ours.recv()}"
-        self.wait(lambda: httpx.get(f"{self.address}/readyz").status_code == 200, "ready")
+        self.wait(self._is_ready, "ready")
 
     def kill(self) -> None:
         """Kill the process without a warning."""
@@ -79,6 +79,12 @@ class Server:
         while not holds():
             assert time.monotonic() < deadline, f"not {what} after {_PATIENCE_S:g} s"
             time.sleep(0.1)
+
+    def _is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.address}/readyz").status_code == httpx.codes.OK
+        except httpx.TimeoutException:
+            return False
 
     def _join(self) -> None:
         assert self._process is not None
