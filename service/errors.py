@@ -20,6 +20,9 @@ SteadyEvalError
 │   ├── LedgerDamagedError     the ledger's file is not what was written (says what to do)
 │   └── RecordConflictError    another result stands in the ledger under the same id
 ├── NotReadyError              the service is not ready to grade (says why)
+├── OverloadedError            too many answers wait to be graded
+├── DeadlineError              a request waited or took longer than the setting allows
+├── ClientGoneError            whoever asked no longer listens
 ├── AccessError                a caller may not do what it asks
 │   ├── UnauthorizedError      no API key came along, or one that is not valid
 │   ├── ForbiddenError         the key's roles or exams do not reach that far
@@ -157,6 +160,30 @@ class RecordConflictError(LedgerError):
 
 class NotReadyError(SteadyEvalError):
     """The service is not ready to grade; the text says why."""
+
+
+class OverloadedError(SteadyEvalError):
+    """As many requests are graded, or wait for it, as the setting `max_requests` allows."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"{limit} requests are graded or wait for it, and no more may wait; ask again later, "
+            "or send many answers as one batch"
+        )
+
+
+class DeadlineError(SteadyEvalError):
+    """A request waited or took longer than the setting `request_seconds` allows."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"there is no result after {seconds:g} seconds; what was not recorded by then is "
+            "dropped, and the same request may be sent again"
+        )
+
+
+class ClientGoneError(SteadyEvalError):
+    """Whoever asked no longer listens."""
 
 
 class AccessError(SteadyEvalError):

@@ -60,6 +60,16 @@ class Settings(BaseSettings):
     """Longest answer that is accepted, in Unicode code points."""
     max_request_bytes: int = Field(default=4_194_304, ge=1024)
     """Longest request body that is accepted, in bytes."""
+    max_requests: int = Field(default=128, ge=1, le=1024)
+    """Most requests that are graded or wait for it at a time."""
+    request_seconds: float = Field(default=120.0, gt=0)
+    """Seconds that a request to grade may wait and take."""
+    shutdown_seconds: int = Field(default=30, ge=1)
+    """Seconds that requests have to end when the service is told to stop."""
+    log_format: Literal["text", "json"] = "text"
+    """Form of the service's log: `text` for people, or `json`, one object a line."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """What is told in the service's log: this and what is graver."""
     api_key: SecretStr | None = None
     """Key that `steadyeval regrade --url` shows (or `STEADYEVAL_API_KEY_FILE`)."""
     max_batch_bytes: int = Field(default=67_108_864, ge=1024)
