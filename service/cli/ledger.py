@@ -78,7 +78,7 @@ def verify(graph: GraphOption = None) -> None:
                     in_graph += 1
                     typer.echo(f"ledger: {problem}")
                 reached = min(position.seq, now.last_seq)
-                for fault in differences(store, ledger.portions(reached)):
+                for fault in differences(store, ledger, reached):
                     in_graph += 1
                     typer.echo(f"graph: {fault}")
             waiting = now.last_seq - reached

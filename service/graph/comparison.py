@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from service.exam import Question
 from service.graph.statements import Row, row_of
@@ -119,43 +119,51 @@ _POINTERS = """
 MATCH (answer:Answer)-[:GRADE_OF_RECORD]->(judgement:Judgement)
 RETURN answer.key, judgement.judgement_id
 """
-_UNKNOWN = """
+_SOME_IDS = """
 MATCH (n:{label}) WHERE n.{key} > $after RETURN n.{key} ORDER BY n.{key} LIMIT 5000
 """
-_LABELS = {
-    "Judgement": "judgement_id",
-    "Submission": "submission_id",
-    "Run": "run_id",
-    "Publication": "publication_id",
+_IDS: Mapping[type[Record], str] = {
+    Judgement: "judgement_id",
+    Submission: "submission_id",
+    Run: "run_id",
+    Publication: "publication_id",
 }
 _LEDGERS = "MATCH (ledger:Ledger) RETURN count(ledger)"
 
 
-def differences(store: GraphStore, portions: Iterable[Sequence[LoggedRecord]]) -> Iterator[Fault]:
+class RecordedLedger(Protocol):
+    """The part of a ledger that a graph is compared with."""
+
+    def portions(self, last_seq: int) -> Iterator[list[LoggedRecord]]:
+        """All records up to place `last_seq`, in writing order."""
+
+    def unknown(self, kind: type[Record], ids: Sequence[str]) -> list[str]:
+        """Those of some ids that no record of a kind has."""
+
+
+def differences(store: GraphStore, ledger: RecordedLedger, last_seq: int) -> Iterator[Fault]:
     """Records that the graph lacks or has otherwise, and those that it alone has.
 
     Where several ledgers fill a graph, what it alone has may be another's and is not told.
 
     Args:
         store: the graph.
-        portions: a ledger's records, up to the place that the graph has reached.
+        ledger: what it should say; records behind those of `last_seq` may be there or not.
+        last_seq: the place that the graph has reached.
 
     Raises:
         GraphError: the graph cannot be asked.
     """
-    known: dict[str, set[str]] = {label: set() for label in _LABELS}
     # Of these the newest version counts: they are compared when all have been seen.
     versions: dict[tuple[type, str], LoggedRecord] = {}
     pointers: dict[str, LoggedRecord] = {}
-    for records in portions:
+    for records in ledger.portions(last_seq):
         for logged in records:
             record = logged.record
             if isinstance(record, Question | Rating):
                 versions[type(record), _key(record)] = logged
             if isinstance(record, GradeOfRecord):
                 pointers[_key(record)] = logged
-            if (label := type(record).__name__) in known:
-                known[label].add(_key(record))
         yield from _nodes_that_differ(store, records, (Submission, Run, Judgement, Publication))
         yield from _missing_pairs(store, records)
     newest = list(versions.values())
@@ -164,8 +172,8 @@ def differences(store: GraphStore, portions: Iterable[Sequence[LoggedRecord]]) -
     alone = store.query(_LEDGERS).rows == [(1,)]
     yield from _wrong_pointers(store, pointers, alone=alone)
     if alone:
-        for label, key in _LABELS.items():
-            yield from _unknown(store, label, key, known[label])
+        for kind, key in _IDS.items():
+            yield from _unknown(store, ledger, kind, key)
 
 
 def _nodes_that_differ(
@@ -236,14 +244,15 @@ def _wrong_pointers(
             yield Fault(None, f"grade of record of {answer}", "it is in the graph alone")
 
 
-def _unknown(store: GraphStore, label: str, key: str, known: set[str]) -> Iterator[Fault]:
+def _unknown(
+    store: GraphStore, ledger: RecordedLedger, kind: type[Record], key: str
+) -> Iterator[Fault]:
     after = ""
-    cypher = _UNKNOWN.format(label=label, key=key)
-    while rows := store.query(cypher, {"after": after}).rows:
-        for (name,) in rows:
-            if name not in known:
-                yield Fault(None, f"{label.lower()} {name}", "it is in the graph alone")
-        after = rows[-1][0]
+    cypher = _SOME_IDS.format(label=kind.__name__, key=key)
+    while ids := [name for (name,) in store.query(cypher, {"after": after}).rows]:
+        for name in ledger.unknown(kind, ids):
+            yield Fault(None, f"{kind.__name__.lower()} {name}", "it is in the graph alone")
+        after = ids[-1]
 
 
 def _key(record: Record) -> str:

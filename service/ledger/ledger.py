@@ -91,6 +91,14 @@ class Ledger:
         """Close the file."""
         self._database.close()
 
+    def check_writable(self) -> None:
+        """Do nothing if records can be written.
+
+        Raises:
+            LedgerError: they cannot.
+        """
+        self._database.check_writable()
+
     def subscribe(self, listener: Callable[[], None]) -> None:
         """Call `listener` after every write of this process."""
         self._listeners.append(listener)
@@ -362,6 +370,11 @@ class Ledger:
                 return
             yield records
             seq = records[-1].seq
+
+    def unknown(self, kind: type[Record], ids: Sequence[str]) -> list[str]:
+        """Those of some ids that no submission, judgement, run or publication has."""
+        with self._database.reading() as connection:
+            return rows.unknown(connection, kind.__name__.lower(), ids)
 
     # --- is it what was written? ---
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -228,6 +228,16 @@ def latest_submissions(
     return [
         (question, text) for text in found if (question := questions[text.question_id]) is not None
     ]
+
+
+def unknown(connection: sqlite3.Connection, table: str, ids: Sequence[str]) -> list[str]:
+    """Those of some ids that no row of a table has."""
+    found = connection.execute(
+        f"SELECT value FROM json_each(?) AS wanted WHERE NOT EXISTS "
+        f"(SELECT 1 FROM {table} WHERE {table}_id = wanted.value)",
+        (json.dumps(list(ids)),),
+    )
+    return [name for (name,) in found]
 
 
 def _read_submission(row: sqlite3.Row) -> Submission:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from service.errors import LedgerDamagedError
 from service.ledger import chain, rows
 from service.records import Fault
 
@@ -89,7 +90,11 @@ def _chain_faults(connection: sqlite3.Connection) -> Iterator[Fault]:
 def _text_faults(
     connection: sqlite3.Connection, entry: _Entry, erased_at: Mapping[tuple[str, str], int]
 ) -> Iterator[Fault]:
-    exam_id, answer_id, expected = connection.execute(_ANSWERS[entry.kind], (entry.row,)).fetchone()
+    found = connection.execute(_ANSWERS[entry.kind], (entry.row,)).fetchone()
+    if found is None:
+        yield _fault(connection, entry, "its submission is gone")
+        return
+    exam_id, answer_id, expected = found
     texts = chain.texts(connection, entry.kind, entry.row)
     if entry.seq < erased_at.get((exam_id, answer_id), 0):
         if any(text is not None for text in texts):
@@ -118,11 +123,14 @@ def _unlogged(connection: sqlite3.Connection) -> Iterator[Fault]:
 def _misleading_results(connection: sqlite3.Connection) -> Iterator[Fault]:
     """Judgements that answers with other texts would be given."""
     for row in connection.execute(_RESULTS):
-        judgement = rows.read_judgement(connection, row)
-        if judgement.erased or judgement.result_key(row["text"] or "") != row["key"]:
-            yield Fault(
-                None, f"judgement {judgement.judgement_id}", "it is found as the result of others"
-            )
+        name = f"judgement {row['judgement_id']}"
+        try:
+            judgement = rows.read_judgement(connection, row)
+        except LedgerDamagedError as error:
+            yield Fault(None, name, str(error))
+        else:
+            if judgement.erased or judgement.result_key(row["text"] or "") != row["key"]:
+                yield Fault(None, name, "it is found as the result of others")
 
 
 def _fault(connection: sqlite3.Connection, entry: _Entry, reason: str) -> Fault:

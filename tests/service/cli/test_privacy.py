@@ -102,8 +102,7 @@ def test_the_graph_follows(ledger: Ledger, store: GraphStore, server: Server) ->
     for _ in range(2):
         assert "Philomena" not in texts()
         assert "The wind." in texts()
-        last = ledger.last_seq()
-        assert list(differences(store, ledger.portions(last))) == []
+        assert list(differences(store, ledger, ledger.last_seq())) == []
         [confirmed] = confirmed_spans(store)
         assert confirmed.text == ITEMS[1][1].text
         # Shipped again from the start, nothing comes back.

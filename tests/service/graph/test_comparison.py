@@ -33,7 +33,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
 
 
 def found(store: GraphStore, ledger: Ledger) -> list[str]:
-    return [str(fault) for fault in differences(store, ledger.portions(ledger.last_seq()))]
+    return [str(fault) for fault in differences(store, ledger, ledger.last_seq())]
 
 
 @pytest.fixture
