@@ -30,8 +30,8 @@ _BATCH = 100
 class Sample:
     """What the service takes at a moment."""
 
-    threads: int
-    files: int
+    threads: float
+    files: float
     memory_mib: float
 
 
@@ -117,7 +117,9 @@ def _ask_badly(server: Server, client: httpx.Client, kind: int) -> int:
     body = json.dumps(grade_body())
     match kind:
         case 0:
-            return client.post("/grade", content=b'{"question": ').status_code
+            return client.post(
+                "/grade", content=b'{"question": ', headers={"Content-Type": "application/json"}
+            ).status_code
         case 1:
             return client.post("/grade", json={"answer": {"answer_id": ["?"]}}).status_code
         case 2:
@@ -161,4 +163,4 @@ def _sample(pid: int) -> Sample:
 
 
 def _most(samples: list[Sample], name: str) -> float:
-    return max(getattr(sample, name) for sample in samples)
+    return max(float(getattr(sample, name)) for sample in samples)

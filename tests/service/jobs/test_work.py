@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -62,7 +63,7 @@ def test_results_come_from_the_ledger_in_the_order_of_the_job(
     assert found[3] == replace(again, submission=found[3].submission)  # type: ignore[union-attr]
 
 
-def graded(found: list[object]) -> list[GradedAnswer]:
+def graded(found: Sequence[object]) -> list[GradedAnswer]:
     assert all(isinstance(result, GradedAnswer) for result in found)
     return [result for result in found if isinstance(result, GradedAnswer)]
 
