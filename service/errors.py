@@ -28,6 +28,7 @@ SteadyEvalError
 │   ├── ForbiddenError         the key's roles or exams do not reach that far
 │   └── TooManyRequestsError   the key asks too often (says how long to wait)
 ├── KeyStoreError              the file of API keys cannot be read or written
+├── BackupError                a backup cannot be made or put back, or is not what was written
 ├── ServiceError               a service that was asked over HTTP refused, or did not answer
 ├── JobStoreError              the file of batch jobs cannot be read or written
 ├── QueueFullError             too many batch jobs are unfinished
@@ -208,6 +209,10 @@ class TooManyRequestsError(AccessError):
 
 class KeyStoreError(SteadyEvalError):
     """The file of API keys cannot be read or written."""
+
+
+class BackupError(SteadyEvalError):
+    """A backup cannot be made or put back, or is not what was written."""
 
 
 class ServiceError(SteadyEvalError):

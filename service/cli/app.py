@@ -9,6 +9,7 @@ import typer
 from evaluation.adaptive.cli import attack
 from evaluation.cli import evaluate
 from filter_training.cli import train_app
+from service.cli.backup import backup, restore
 from service.cli.demo import demo
 from service.cli.filter import filter_exam
 from service.cli.grade import grade
@@ -34,6 +35,8 @@ app.command()(grade)
 app.command()(regrade)
 app.command("filter")(filter_exam)
 app.command()(publish)
+app.command()(backup)
+app.command()(restore)
 app.command()(evaluate)
 app.command()(attack)
 app.add_typer(models_app, name="models")
