@@ -15,7 +15,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo serve test test-slow test-all lint bench soak clean
+.PHONY: help setup demo serve test test-slow test-all lint bench soak secrets clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,13 @@ bench: $(READY) ## Measure speed and memory (benchmarks/README.md has the option
 soak: $(READY) ## Kill and load the service; every promise must hold (ROUNDS=200 LOAD=300)
 	$(BIN)/python -m tests.soak $(if $(ROUNDS),--rounds $(ROUNDS)) \
 		$(if $(LOAD),--seconds $(LOAD)) $(if $(SEED),--seed $(SEED))
+
+# The folder keeps others out; the files are open, since each container has a user of its own.
+secrets: ## Make the passwords that docker-compose.yml mounts, in secrets/
+	@umask 077 && mkdir secrets && cd secrets && password=$$(openssl rand -hex 24) \
+		&& printf '%s' "$$password" > graph-password \
+		&& printf 'neo4j/%s' "$$password" > neo4j-auth \
+		&& touch hf-token && chmod 644 graph-password neo4j-auth hf-token
 
 clean: ## Remove .venv and what the demo and the tools left
 	rm -rf $(VENV) $(HOME_OF_DEMO) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
