@@ -16,6 +16,7 @@ from service.filter import AnswerFilter, FilteredText
 from service.grader import Grader
 from service.judgement import FinishReason, Judgement, RemovedSpan, ScoreSource, Stage
 from service.ledger import Ledger
+from service.observability import tracing
 from service.recent import RecentJudgements
 from service.records import Run, RunKind, Submission
 from service.stages import Batch, Case, Models, Records
@@ -191,12 +192,13 @@ class GradingPipeline:
         if on_refused is None and batch.refusals:
             raise batch.refusals[0].error
         if batch.cases:
-            self._records.record(
-                run,
-                [case.question for case in batch.cases],
-                [case.submission for case in batch.cases],
-                [judgement for case in batch.cases for judgement in case.judgements.values()],
-            )
+            with tracing.span("ledger commit"):
+                self._records.record(
+                    run,
+                    [case.question for case in batch.cases],
+                    [case.submission for case in batch.cases],
+                    [judgement for case in batch.cases for judgement in case.judgements.values()],
+                )
         if on_refused is not None:
             for refusal in batch.refusals:
                 on_refused(refusal.question, refusal.answer, refusal.error)

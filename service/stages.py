@@ -20,6 +20,7 @@ from service.exam import Answer, Question
 from service.filter import AnswerFilter
 from service.grader import Grader
 from service.judgement import Judgement, Stage, judgement_id, result_key, submission_id
+from service.observability import metrics, tracing
 from service.prompts import PROMPT_VERSION, grading_prompt
 from service.records import Run, Submission
 
@@ -153,10 +154,12 @@ class Batch:
         self.refusals: list[Refusal] = []
         self._admit(items)
         # The filter comes first, so that raw and cleaned texts are graded in one model call.
-        self._judge([self._filter_task(case) for case in self.cases], self._clean)
+        with tracing.span("filter", {"answers": len(self.cases)}):
+            self._judge([self._filter_task(case) for case in self.cases], self._clean)
         baseline = [self._baseline_task(case) for case in self.cases]
         filtered = [self._filtered_task(case) for case in self.cases]
-        self._judge([*baseline, *filtered], self._grade)
+        with tracing.span("grade", {"answers": len(self.cases)}):
+            self._judge([*baseline, *filtered], self._grade)
 
     def _admit(self, items: Sequence[tuple[Question, Answer]]) -> None:
         storable = []
@@ -223,6 +226,10 @@ class Batch:
                 self._known[task.result_key] = judgement
             else:
                 missing.setdefault(task.result_key, task)
+        metrics.RESULTS.labels("found").inc(len(found))
+        metrics.RESULTS.labels("computed").inc(len(missing))
+        shared = sum(task.judgement_id not in found for task in tasks) - len(missing)
+        metrics.RESULTS.labels("shared").inc(shared)
         # The model reads what the answers to one question share once, if they come together.
         ordered = sorted(missing.values(), key=lambda task: task.question)
         refused: dict[bytes, InputError] = {}
@@ -272,6 +279,8 @@ class Batch:
 
     def _clean(self, tasks: Sequence[_Task]) -> list[Judgement]:
         results = self._models.filter.clean([task.item for task in tasks])
+        metrics.REMOVED_SPANS.inc(sum(len(result.removed) for result in results))
+        metrics.ATTACKED_ANSWERS.inc(sum(bool(result.removed) for result in results))
         return [
             _judgement(
                 task,

@@ -16,8 +16,10 @@ from service.api import examples, problems
 from service.api.authentication import Authentication
 from service.api.backend import Backend
 from service.api.body_limit import BodyLimit
-from service.api.routes import batches, docs, grading, health, records
+from service.api.routes import batches, docs, grading, health, metrics, records
 from service.api.security_headers import SecurityHeaders
+from service.observability import tracing
+from service.observability.middleware import Observed
 
 _EXAMPLES = {
     "GradeBody": examples.GRADE_REQUEST,
@@ -50,15 +52,15 @@ def create_app(backend: Backend) -> FastAPI:
     )
     app.add_middleware(Authentication, keys=backend.keys, per_minute=settings.requests_per_minute)
     problems.add_handlers(app)
-    for module in (grading, batches, records, health, docs):
+    for module in (grading, batches, records, health, metrics, docs):
         app.include_router(module.router)
     return app
 
 
 class _App(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
-        """All middleware; outermost, around the answer to an unexpected error, the headers."""
-        return SecurityHeaders(super().build_middleware_stack())
+        """All middleware; outermost, around the answer to an unexpected error, what all get."""
+        return Observed(SecurityHeaders(super().build_middleware_stack()))
 
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI document, with examples and the schema of problem documents."""
@@ -74,9 +76,11 @@ class _App(FastAPI):
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     backend: Backend = app.state.backend
+    tracing.start(app.version)
     backend.start()
     yield
     await run_in_threadpool(backend.close)
+    await run_in_threadpool(tracing.stop)
 
 
 def _operation_id(route: APIRoute) -> str:

@@ -6,15 +6,24 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, Timer
+from time import monotonic
 
 from service.access import KeyStore
+from service.api.admission import Admission
 from service.engine.base import Engine
 from service.engine.factory import open_engine
-from service.errors import EngineError, ModelError, NotReadyError, SteadyEvalError
+from service.errors import (
+    EngineError,
+    LedgerError,
+    ModelError,
+    NotReadyError,
+    SteadyEvalError,
+)
 from service.graph import graph_name, open_graph
 from service.jobs import JobRunner, JobStore
 from service.ledger import GraphShipper, Ledger
+from service.observability import metrics
 from service.pipeline import GradingPipeline
 from service.settings import Settings
 
@@ -22,6 +31,7 @@ _FLUSH_SECONDS = 10.0
 _LOADING_SECONDS = 60.0
 _FIRST_PAUSE_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
+_LEDGER_CHECK_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -61,12 +71,16 @@ class Backend:
         self.ledger = Ledger(settings.ledger_path)
         self.jobs = JobStore(settings.jobs_path, most_jobs=settings.max_batches)
         self.job_runner = JobRunner(self.jobs, self.ledger, lambda: self.pipeline)
+        self.admission = Admission(settings.max_requests, settings.request_seconds)
         self._open_engine = open_engine
         self._pipeline: GradingPipeline | None = None
         self._not_ready: str | None = "the model is loading"
         self._checking = Lock()
         self._stopping = Event()
-        self._loader = Thread(target=self._get_ready, name="model-loader", daemon=True)
+        self._loader = self._new_loader()
+        self._starting = Lock()
+        self._ledger_checking = Lock()
+        self._ledger_checked_at: float | None = None
         self._shipper = (
             None
             if settings.graph == "none"
@@ -86,8 +100,15 @@ class Backend:
         return self._stopping.is_set()
 
     def say_stopping(self) -> None:
-        """Let streams of events end, which a server waits for before it closes anything."""
-        self._stopping.set()
+        """Let streams of events end, and requests within the time that the settings give.
+
+        A server waits for them before it closes anything.
+        """
+        if not self._stopping.is_set():
+            self._stopping.set()
+            timer = Timer(self.settings.shutdown_seconds, self.admission.give_up)
+            timer.daemon = True
+            timer.start()
 
     def check(self) -> None:
         """Load the model if that has not worked yet, and run the canary.
@@ -106,6 +127,17 @@ class Backend:
                 raise
             self._say_why(error)
 
+    def doubt(self, failure: EngineError) -> None:
+        """Find out, in the background, whether the model failed on more than one request.
+
+        If the canary cannot be run either, the service is not ready until it can be again.
+        """
+        with self._starting:
+            if not (self._loader.is_alive() or self._stopping.is_set()):
+                _log.warning("the model is checked after a failure: %s", failure)
+                self._loader = self._new_loader()
+                self._loader.start()
+
     @property
     def pipeline(self) -> GradingPipeline:
         """The pipeline, once its filter has passed the canary.
@@ -123,8 +155,32 @@ class Backend:
         Raises:
             NotReadyError: it may not; the text says why.
         """
+        if self._stopping.is_set():
+            raise NotReadyError("the service is stopping")
         if self._not_ready is not None:
             raise NotReadyError(self._not_ready)
+
+    def require_recording(self) -> None:
+        """Do nothing if the ledger can be written, as it was found to be a few seconds ago.
+
+        Raises:
+            NotReadyError: it cannot; the text says why.
+        """
+        with self._ledger_checking:
+            checked_at = self._ledger_checked_at
+            if checked_at is not None and monotonic() - checked_at < _LEDGER_CHECK_SECONDS:
+                return
+            try:
+                self.ledger.check_writable()
+            except LedgerError as error:
+                raise NotReadyError(str(error)) from error
+            self._ledger_checked_at = monotonic()
+
+    def measure(self) -> None:
+        """Bring the numbers up to date that stand for a state."""
+        metrics.READY.set(self._not_ready is None and not self._stopping.is_set())
+        if self._shipper is not None:
+            metrics.GRAPH_LAG.set(self._shipper.lag())
 
     def graph_state(self) -> GraphState | None:
         """How far the graph is behind, None where no graph is wanted."""
@@ -149,12 +205,16 @@ class Backend:
         self.jobs.close()
         self.keys.close()
 
+    def _new_loader(self) -> Thread:
+        return Thread(target=self._get_ready, name="model-loader", daemon=True)
+
     def _get_ready(self) -> None:
         """Check until it works; only a model that did not answer may do so later."""
         pause = _FIRST_PAUSE_SECONDS
-        while self._not_ready is not None and not self._stopping.is_set():
+        while not self._stopping.is_set():
             try:
                 self._check()
+                return
             except EngineError as error:
                 self._say_why(error)
                 self._stopping.wait(pause)
@@ -169,6 +229,8 @@ class Backend:
             self._not_ready = None
 
     def _say_why(self, error: Exception) -> None:
+        if self._stopping.is_set():
+            return
         if isinstance(error, SteadyEvalError):
             self._not_ready = str(error)
             _log.error("not ready: %s", error)

@@ -20,6 +20,8 @@ from starlette.responses import Response
 from service.api.json_body import UnreadableBodyError
 from service.errors import (
     AnswerTooLongError,
+    ClientGoneError,
+    DeadlineError,
     EngineError,
     ForbiddenError,
     InputError,
@@ -29,6 +31,7 @@ from service.errors import (
     LedgerError,
     ModelError,
     NotReadyError,
+    OverloadedError,
     PromptTooLongError,
     QueueFullError,
     SteadyEvalError,
@@ -43,6 +46,9 @@ REF_TEMPLATE = "#/components/schemas/{model}"
 _FAULTS_SHOWN = 100
 _RETRY_AFTER_SECONDS = "5"
 _RETRY_QUEUE_SECONDS = "60"
+_CLIENT_CLOSED_REQUEST = 499
+"""For log and metrics, as nginx has it; nobody is there to read it."""
+_EXPECTED = (NotReadyError, OverloadedError)
 
 _log = logging.getLogger(__name__)
 
@@ -100,6 +106,10 @@ _KINDS: dict[type[SteadyEvalError], _Kind] = {
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "answer-too-long", "The answer is too long"
     ),
     NotReadyError: _Kind(HTTPStatus.SERVICE_UNAVAILABLE, "not-ready", "Not ready to grade"),
+    OverloadedError: _Kind(
+        HTTPStatus.SERVICE_UNAVAILABLE, "overloaded", "Too many requests wait to be graded"
+    ),
+    DeadlineError: _Kind(HTTPStatus.GATEWAY_TIMEOUT, "deadline", "It took too long"),
     ModelError: _Kind(HTTPStatus.SERVICE_UNAVAILABLE, "model", "The model cannot be used"),
     EngineError: _Kind(HTTPStatus.BAD_GATEWAY, "engine", "The model call failed"),
     LedgerError: _Kind(
@@ -123,6 +133,7 @@ _KINDS: dict[type[SteadyEvalError], _Kind] = {
 def add_handlers(app: FastAPI) -> None:
     """Make every error that leaves `app` a problem document."""
     app.add_exception_handler(SteadyEvalError, respond)
+    app.add_exception_handler(ClientGoneError, _on_client_gone)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
     app.add_exception_handler(UnreadableBodyError, _on_unreadable_body)
     app.add_exception_handler(HTTPException, _on_http_error)
@@ -155,7 +166,7 @@ async def respond(request: Request, error: Exception) -> Response:
     kind = next(_KINDS[base] for base in type(error).__mro__ if base in _KINDS)
     if kind is _INTERNAL:
         return await _on_unexpected_error(request, error)
-    if kind.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, NotReadyError):
+    if kind.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not isinstance(error, _EXPECTED):
         _log.error("%s %s: %s", request.method, request.url.path, error)
     numbers = {name: getattr(error, name, None) for name in ("tokens", "characters", "limit")}
     return _problem(request, kind, str(error), headers=_headers(error), **numbers)
@@ -163,7 +174,7 @@ async def respond(request: Request, error: Exception) -> Response:
 
 def _headers(error: SteadyEvalError) -> dict[str, str] | None:
     match error:
-        case NotReadyError():
+        case NotReadyError() | OverloadedError():
             return {"Retry-After": _RETRY_AFTER_SECONDS}
         case QueueFullError():
             return {"Retry-After": _RETRY_QUEUE_SECONDS}
@@ -172,6 +183,10 @@ def _headers(error: SteadyEvalError) -> dict[str, str] | None:
         case UnauthorizedError():
             return {"WWW-Authenticate": 'Bearer realm="steadyeval"'}
     return None
+
+
+async def _on_client_gone(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=_CLIENT_CLOSED_REQUEST)
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:

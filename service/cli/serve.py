@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from contextlib import suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,16 +20,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 
-_LOG_CONFIG: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "service.log_lines.LineFormatter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "loggers": {
-        name: {"handlers": ["stderr"], "level": "INFO", "propagate": False}
-        for name in ("uvicorn", "service")
-    },
-}
+_LAST_SECONDS = 5
+"""To answer what was given up at the end of the time that requests have when the service stops."""
 
 
 def serve(
@@ -77,11 +69,13 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"SteadyEval listens on http://{shown}:{port} (its API: /docs)", err=True)
     with suppress(KeyboardInterrupt):
-        _server(create_app(Backend(settings))).run(sockets=[listener])
+        _server(create_app(Backend(settings)), settings).run(sockets=[listener])
 
 
-def _server(app: FastAPI) -> uvicorn.Server:
+def _server(app: FastAPI, settings: Settings) -> uvicorn.Server:
     import uvicorn
+
+    from service.observability.log_lines import log_config
 
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -89,4 +83,13 @@ def _server(app: FastAPI) -> uvicorn.Server:
             app.state.backend.say_stopping()
             super().handle_exit(sig, frame)
 
-    return Server(uvicorn.Config(app, log_config=_LOG_CONFIG, server_header=False))
+    return Server(
+        uvicorn.Config(
+            app,
+            log_config=log_config(settings),
+            # The application tells of each request itself.
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=settings.shutdown_seconds + _LAST_SECONDS,
+        )
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +25,7 @@ from service.engine.prefix import HeadMemories, Memory
 from service.engine.tokens import PromptEncoder
 from service.errors import ProfileError
 from service.model_store import AdapterFiles, ModelFiles
+from service.observability import metrics
 from service.profile import ModelProfile
 
 _LOGITS_AT_ONCE = 2**28
@@ -89,6 +90,15 @@ class LanguageModel:
         self._peft = _attach(self.model, files.adapters, self.device)
         self._adapter: str | None = None
         self._heads = HeadMemories()
+
+    def before_each_pass(self, call: Callable[[], None]) -> None:
+        """Call `call` before every forward pass; what it raises ends the work."""
+
+        def hook(*_: object) -> None:
+            metrics.FORWARD_PASSES.inc()
+            call()
+
+        self.model.get_decoder().register_forward_pre_hook(hook)
 
     def fingerprint(self, role: Role) -> str:
         """Hash over base, adapter, tokenizer and dtype."""

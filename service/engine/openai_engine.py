@@ -30,6 +30,7 @@ from service.engine.tokens import PromptEncoder
 from service.errors import EngineError, MissingWeightsError, PromptTooLongError, SettingsError
 from service.judgement import FinishReason
 from service.model_store import locate_adapters, locate_base
+from service.patience import wait_for
 from service.profile import FolderBase, HubBase, ModelProfile
 from service.prompts import ANSWER_CUE, Prompt, answer_line_complete, cue_end
 from service.settings import Settings
@@ -233,7 +234,12 @@ class OpenAIEngine:
     def _for_all(
         self, call: Callable[[_ItemT], _ResultT], items: Sequence[_ItemT]
     ) -> list[_ResultT]:
-        return list(self._threads.map(call, items))
+        asked = [self._threads.submit(call, item) for item in items]
+        try:
+            return [wait_for(reply) for reply in asked]
+        finally:
+            for reply in asked:
+                reply.cancel()
 
     def _complete(self, name: str, prompt: RemotePrompt, max_tokens: int) -> RemoteCompletion:
         completion = self._server.complete(

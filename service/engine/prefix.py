@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from service.observability import metrics
+
 Memory = tuple[tuple[Tensor, Tensor], ...]
 """Keys and values of every token read, one pair per layer, batch size 1."""
 
@@ -30,6 +32,7 @@ class HeadMemories:
     def find(self, adapter: str | None, head: Sequence[int]) -> Memory | None:
         """The memory of a head as the adapter, or the bare base for None, read it."""
         key = (adapter, tuple(head))
+        metrics.HEADS.labels("hit" if key in self._kept else "miss").inc()
         if key in self._kept:
             self._kept.move_to_end(key)
         return self._kept.get(key)

@@ -76,6 +76,7 @@ class TransformersEngine:
             },
             batch_size,
         )
+        model.before_each_pass(self._worker.continue_batch)
 
     @property
     def cuts_by(self) -> CutsBy:

@@ -123,6 +123,15 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
+    def check_writable(self) -> None:
+        """Write what changes nothing, as a disk that is full shows only then.
+
+        Raises:
+            LedgerError: the file cannot be written (disk full, locked, read-only).
+        """
+        with self.writing(lasting=False) as connection:
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
     @contextmanager
     def part(self, connection: sqlite3.Connection) -> Iterator[None]:
         """A part of a transaction, undone alone when the block raises."""

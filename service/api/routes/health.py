@@ -32,7 +32,7 @@ async def get_health() -> Health:
 # gradings that may fill the common thread pool.
 @router.get(READINESS, responses=_NOT_READY)
 async def get_readiness(backend: BackendDep, caller: CallerDep) -> Readiness:
-    """The model is loaded and its filter has passed the canary.
+    """The model is loaded, its filter has passed the canary, and the ledger can be written.
 
     Without a key, where keys are in use, neither the graph nor the reason is told.
     """
@@ -58,6 +58,7 @@ def _readiness(backend: Backend, caller: Caller) -> Readiness:
     known = bool(caller.roles)
     try:
         backend.require_ready()
+        backend.require_recording()
     except NotReadyError:
         if known:
             raise

@@ -184,10 +184,10 @@ def test_a_failure_reaches_all_who_asked_and_nobody_later() -> None:
         recorder.go_on.set()
         assert first.result() == [2]
         for call in bad:
-            with pytest.raises(EngineError, match="a negative number"):
+            with pytest.raises(EngineError, match="ValueError"):
                 call.result()
     tried = len(recorder.batches)
-    with pytest.raises(EngineError, match="a negative number"):
+    with pytest.raises(EngineError, match="ValueError"):
         worker.run("double", [-1])
     worker.close()
     assert len(recorder.batches) == tried + 1
@@ -205,7 +205,7 @@ def test_one_bad_item_fails_its_caller_only() -> None:
         recorder.go_on.set()
         assert first.result() == [2]
         assert good.result() == [4, 6]
-        with pytest.raises(EngineError, match="ValueError: a negative number"):
+        with pytest.raises(EngineError, match="ValueError"):
             bad.result()
     assert worker.run("double", [4]) == [8]
     worker.close()
