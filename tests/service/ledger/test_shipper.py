@@ -109,7 +109,7 @@ def test_a_graph_that_was_down_catches_up(
     assert graph.failed.wait(LONG)
     assert not shipper.flush(0.05)
     assert shipper.lag() == 700
-    assert shipper.last_error == "nobody answers at bolt://nowhere"
+    assert str(shipper.last_error) == "nobody answers at bolt://nowhere"
     graph.up = True
     assert shipper.flush(LONG)
     assert graph.written == questions
