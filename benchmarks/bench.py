@@ -10,7 +10,7 @@ from typing import Protocol, cast
 from benchmarks.plan import Plan
 from benchmarks.results import BenchResult, Row
 
-NAMES = ("filter", "exam", "memory", "api", "size", "graph")
+NAMES = ("filter", "exam", "vllm", "memory", "api", "size", "graph")
 """All benches, in the order in which they run."""
 
 

@@ -55,11 +55,13 @@ class Plan:
         quick: tiny counts, to see whether everything runs.
         profile: the model to measure; None for a tiny random one.
         exams: folder of the exam files.
+        vllm: folder of a virtual environment with vLLM.
     """
 
     quick: bool
     profile: str | None
     exams: Path
+    vllm: Path
 
     @property
     def sizes(self) -> Sizes:

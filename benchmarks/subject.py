@@ -73,6 +73,11 @@ class Subject:
         profile = replace(self.profile, adapters={})
         return replace(self, profile=profile, files=replace(self.files, adapters={}))
 
+    def in_bfloat16(self) -> Subject:
+        """The same in the precision for which accelerators, and new processors, are built."""
+        profile = replace(self.profile, dtype_cpu="bfloat16", dtype_gpu="bfloat16")
+        return replace(self, profile=profile)
+
     @contextmanager
     def pipeline(self) -> Iterator[GradingPipeline]:
         """A pipeline with a new ledger, that has graded one answer of another exam."""

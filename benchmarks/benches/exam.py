@@ -21,22 +21,22 @@ greedy `generate`, one after the other. Scores: the grader of the profile, the p
 `Answer: N`. Justifications: the bare base grades and writes at most 64 tokens; ours ends a text
 with its `Answer:` line, the peer with the turn."""
 
-_COURSE = "ML_nn"
-_JUSTIFICATION_TOKENS = 64
+COURSE = "ML_nn"
+JUSTIFICATION_TOKENS = 64
 _ASKED = 8.0
 
 
 def run(plan: Plan) -> Measured:
     """Measure scores and justifications."""
-    items = read_items(plan.exams, _COURSE)
+    items = read_items(plan.exams, COURSE)
     if items is None:
-        return Measured((), (f"there is no {_COURSE}.jsonl in the folder of exams",))
+        return Measured((), (f"there is no {COURSE}.jsonl in the folder of exams",))
     sizes = plan.sizes
     drawn = draw(items, one_in_five, sample=sizes.sample, whole=sizes.whole)
     with open_subject(plan) as subject:
         rows = [
             *_scores(subject, drawn, sizes.rounds),
-            *_justifications(subject.justifying(_JUSTIFICATION_TOKENS), drawn, sizes.rounds),
+            *_justifications(subject.justifying(JUSTIFICATION_TOKENS), drawn, sizes.rounds),
         ]
         return Measured(tuple(rows), model=str(subject))
 
@@ -52,7 +52,7 @@ def _justifications(subject: Subject, drawn: Drawn, rounds: int) -> Iterator[Row
         "justifications",
         subject,
         drawn,
-        lambda: peer.justify(drawn.sample, _JUSTIFICATION_TOKENS),
+        lambda: peer.justify(drawn.sample, JUSTIFICATION_TOKENS),
         rounds,
     )
 
@@ -62,14 +62,14 @@ def _compare(
 ) -> Iterator[Row]:
     repeats = race(
         {
-            "sample": lambda: _ours(subject, drawn.sample),
-            "whole": lambda: _ours(subject, drawn.whole),
+            "sample": lambda: grading_time(subject, drawn.sample),
+            "whole": lambda: grading_time(subject, drawn.whole),
             "peer": lambda: timed(theirs),
         },
         rounds,
     )
     peer = milliseconds(repeats["peer"], len(drawn.sample))
-    case = f"{_COURSE}, {label}"
+    case = f"{COURSE}, {label}"
     for name, texts in (("sample", drawn.sample), ("whole", drawn.whole)):
         times = milliseconds(repeats[name], len(texts))
         ratio = faster(times, peer, "the paper's procedure", _ASKED)
@@ -79,6 +79,7 @@ def _compare(
     yield Row(case=case, what=what, unit="ms/answer", samples=peer)
 
 
-def _ours(subject: Subject, texts: Sequence[Text]) -> Seconds:
+def grading_time(subject: Subject, texts: Sequence[Text]) -> Seconds:
+    """How long ours takes to grade texts, from a newly loaded model."""
     with subject.pipeline() as pipeline:
         return timed(lambda: grade(pipeline, texts))
