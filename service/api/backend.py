@@ -14,6 +14,7 @@ from service.api.admission import Admission
 from service.engine.base import Engine
 from service.engine.factory import open_engine
 from service.errors import (
+    DeadlineError,
     EngineError,
     LedgerError,
     ModelError,
@@ -24,6 +25,7 @@ from service.graph import graph_name, open_graph
 from service.jobs import JobRunner, JobStore
 from service.ledger import GraphShipper, Ledger
 from service.observability import metrics
+from service.patience import Patience, limited_by
 from service.pipeline import GradingPipeline
 from service.settings import Settings
 
@@ -117,6 +119,7 @@ class Backend:
 
         Raises:
             EngineError: it is ready, but the model did not answer this time.
+            DeadlineError: it is ready, but the model did not answer in time.
         """
         try:
             self._check()
@@ -127,7 +130,7 @@ class Backend:
                 raise
             self._say_why(error)
 
-    def doubt(self, failure: EngineError) -> None:
+    def doubt(self, failure: EngineError | DeadlineError) -> None:
         """Find out, in the background, whether the model failed on more than one request.
 
         If the canary cannot be run either, the service is not ready until it can be again.
@@ -215,7 +218,7 @@ class Backend:
             try:
                 self._check()
                 return
-            except EngineError as error:
+            except (EngineError, DeadlineError) as error:
                 self._say_why(error)
                 self._stopping.wait(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
@@ -225,7 +228,9 @@ class Backend:
 
     def _check(self) -> None:
         with self._checking:
-            self._load().check()
+            pipeline = self._load()
+            with limited_by(Patience(self.settings.request_seconds)):
+                pipeline.check()
             self._not_ready = None
 
     def _say_why(self, error: Exception) -> None:

@@ -92,6 +92,8 @@ class Worker:
         with self._changed:
             if self._closed:
                 raise EngineError("the engine is closed")
+            if not self._thread.is_alive():
+                raise EngineError("the thread of the model has ended; restart the service")
             jobs = [self._unfinished.setdefault((kind, item), _Job(kind, item)) for item in items]
             for job in jobs:
                 job.callers += 1
@@ -139,6 +141,7 @@ class Worker:
                 if not (job.callers or job.taken):
                     job.taken = True
                     self._forget(job)
+            self._waiting = [call for call in self._waiting if call.waits()]
             self._measure()
 
     def _forget(self, job: _Job) -> None:

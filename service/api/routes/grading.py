@@ -15,7 +15,7 @@ from service.api.authorization import requires
 from service.api.dependencies import BackendDep, PipelineDep, TaskDep
 from service.api.json_body import JsonRoute
 from service.api.protocol import FilterResponse, GradeResponse
-from service.errors import EngineError
+from service.errors import DeadlineError, EngineError
 
 _Result = TypeVar("_Result")
 
@@ -47,7 +47,7 @@ class _Admitted:
     async def run(self, work: Callable[[], _Result]) -> _Result:
         try:
             return await self._backend.admission.run(work, self._receive)
-        except EngineError as error:
+        except (EngineError, DeadlineError) as error:
             self._backend.doubt(error)
             raise
 

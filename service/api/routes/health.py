@@ -42,7 +42,9 @@ async def get_readiness(backend: BackendDep, caller: CallerDep) -> Readiness:
 @router.post(
     "/readyz/check",
     responses=problems.access_responses()
-    | problems.responses(HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE),
+    | problems.responses(
+        HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT
+    ),
     dependencies=[requires(Role.AUDIT)],
 )
 def check_readiness(backend: BackendDep, caller: CallerDep) -> Readiness:

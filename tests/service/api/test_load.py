@@ -102,17 +102,21 @@ def test_what_nobody_waits_for_any_more_stops_and_is_not_begun(
     settings: Settings, tiny: Tiny
 ) -> None:
     held = Held(tiny)
-    with _client(settings, tiny, request_seconds=0.2) as client:
+    with _client(settings, tiny) as client, ThreadPoolExecutor(2) as pool:
         wait_until_ready(client)
-        assert client.post("/filter", json=body(1)).status_code == 504
-        assert client.post("/filter", json=body(2)).status_code == 504
+        running = pool.submit(client.post, "/filter", json=body(1))
+        held.until_running()
+        waiting = pool.submit(client.post, "/filter", json=body(2))
+        wait_until(lambda: tiny.waiting() == ["copy"])
+        client.app.state.backend.admission.give_up()  # type: ignore[attr-defined]
+        assert [asked.result().status_code for asked in (running, waiting)] == [503, 503]
         held.let_go()
-        engine = tiny.engine
-        wait_until(lambda: not engine._worker._unfinished)
-        tiny.before_batch = lambda: None
+        worker = tiny.engine._worker
+        wait_until(lambda: not worker._unfinished)
+        # Whoever asks for the same again gets a result of its own.
+        assert client.post("/filter", json=body(1)).status_code == 200
+        assert [len(items) for _, items in tiny.batches] == [1, 1]
         assert tiny.batch_of("copy", "Answer number 2.") is None
-        client.app.state.backend.admission._seconds = 60  # type: ignore[attr-defined]
-        assert client.post("/grade", json=body(1)).status_code == 200
 
 
 async def _listening() -> Message:

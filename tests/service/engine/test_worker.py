@@ -8,7 +8,8 @@ from threading import Event, get_ident
 import pytest
 
 from service.engine.worker import Worker
-from service.errors import EngineError, PromptTooLongError
+from service.errors import ClientGoneError, DeadlineError, EngineError, PromptTooLongError
+from service.patience import Patience, limited_by
 
 
 class Recorder:
@@ -219,6 +220,96 @@ def test_what_a_function_finds_wrong_with_an_item_reaches_its_caller_as_it_is() 
         worker.run("double", [100])
     worker.close()
     assert recorder.batches == [[100]]
+
+
+def test_whoever_gives_up_leaves_and_what_nobody_else_wants_is_not_run() -> None:
+    recorder = Recorder()
+    worker = Worker({"double": recorder.double}, batch_size=16)
+    patience = Patience(60)
+
+    def impatient(items: Sequence[int]) -> list[int]:
+        with limited_by(patience):
+            return worker.run("double", items)
+
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(worker.run, "double", [1])
+        assert recorder.started.wait(30)
+        shared = pool.submit(worker.run, "double", [2])
+        gone = pool.submit(impatient, [2, 3])
+        wait_until(lambda: len(worker._waiting) == 2)
+        patience.give_up(ClientGoneError("gone"))
+        with pytest.raises(ClientGoneError):
+            gone.result()
+        recorder.go_on.set()
+        assert (first.result(), shared.result()) == ([2], [4])
+    assert worker.run("double", [3]) == [6]
+    worker.close()
+    assert recorder.batches == [[1], [2], [3]]
+
+
+def test_a_call_of_which_nothing_is_wanted_any_more_does_not_end_the_thread() -> None:
+    recorder = Recorder()
+    worker = Worker({"double": recorder.double}, batch_size=16)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(worker.run, "double", [1])
+        assert recorder.started.wait(30)
+        with limited_by(Patience(0)), pytest.raises(DeadlineError):
+            worker.run("double", [2])
+        recorder.go_on.set()
+        assert first.result() == [2]
+    assert worker.run("double", [3]) == [6]
+    worker.close()
+
+
+def test_a_batch_that_nobody_waits_for_any_more_is_broken_off() -> None:
+    begun, go_on = Event(), Event()
+
+    def slow(items: Sequence[int]) -> list[int]:
+        begun.set()
+        assert go_on.wait(30)
+        worker.continue_batch()
+        return list(items)
+
+    worker = Worker({"slow": slow}, batch_size=4)
+    with ThreadPoolExecutor(1) as pool:
+        patience = Patience(60)
+
+        def impatient() -> None:
+            with limited_by(patience):
+                worker.run("slow", [1, 2])
+
+        asked = pool.submit(impatient)
+        assert begun.wait(30)
+        patience.give_up(ClientGoneError("gone"))
+        with pytest.raises(ClientGoneError):
+            asked.result()
+        go_on.set()
+    assert worker.run("slow", [1]) == [1]
+    worker.close()
+
+
+@pytest.mark.parametrize("failure", [MemoryError(), SystemExit(1), BaseException("panic")])
+def test_no_failure_ends_the_thread(failure: BaseException) -> None:
+    failures = [failure]
+
+    def fail_once(items: Sequence[int]) -> list[int]:
+        if failures:
+            raise failures.pop()
+        return list(items)
+
+    worker = Worker({"task": fail_once}, batch_size=1)
+    with pytest.raises(EngineError, match=type(failure).__name__):
+        worker.run("task", [1])
+    assert worker.run("task", [1]) == [1]
+    worker.close()
+
+
+def test_results_that_do_not_match_the_items_are_a_failure_and_not_the_end() -> None:
+    worker = Worker({"task": lambda items: items[1:]}, batch_size=2)
+    for _ in range(2):
+        with pytest.raises(EngineError, match="ValueError"):
+            worker.run("task", [1, 2])
+    worker.close()
 
 
 def test_closing_finishes_the_running_batch_and_refuses_the_rest() -> None:
