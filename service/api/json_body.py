@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from json import JSONDecodeError
 from typing import Any
 
@@ -19,7 +19,7 @@ class UnreadableBodyError(ValueError):
 class JsonRoute(APIRoute):
     """A route whose body has no doubled keys: which of the two counts differs between readers."""
 
-    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, given requests that read their body strictly."""
         handle = super().get_route_handler()
 
