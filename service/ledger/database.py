@@ -168,9 +168,11 @@ class Database:
             yield
         except UnicodeEncodeError as error:
             raise InputError(f"a text is not valid Unicode: {error}") from error
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # Where the bytes of a damaged schema stand in SQLite's message, that cannot be decoded.
+            garbled = isinstance(error, UnicodeDecodeError) or "decode to UTF-8" in str(error)
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code in _DAMAGE or "decode to UTF-8" in str(error):
+            if garbled or code in _DAMAGE:
                 raise LedgerDamagedError(
                     f"the ledger {self.path} is damaged ({error}); stop what uses it and put the "
                     "last good copy in its place: docs/ledger.md says how"

@@ -41,7 +41,8 @@ def url(tmp_path: Path) -> Iterator[str]:
     """A service on a home of its own."""
     settings = Settings(home=tmp_path / "service", graph="none")
     with _listen("127.0.0.1", 0) as listener:
-        server = _server(create_app(Backend(settings, lambda _: ScriptedEngine())))
+        backend = Backend(settings, lambda _: ScriptedEngine())
+        server = _server(create_app(backend), settings)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
