@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ def wait_until_ready(client: TestClient) -> None:
 
 
 def grade_request(text: str = "It names the point.", **question: Any) -> dict[str, Any]:
+    # A copy to the ground, since some tests put texts into its lists.
     return {
-        "question": {**examples.GRADE_REQUEST["question"], **question},
+        "question": {**deepcopy(examples.GRADE_REQUEST["question"]), **question},
         "answer": {"answer_id": "a1", "student_id": "s1", "student_answer": text},
     }
