@@ -56,15 +56,28 @@ def erase(
     yes: YesOption = False,
     graph: GraphOption = None,
 ) -> None:
-    """Erase all texts of a student's answers from ledger and graph; scores and records stay."""
+    """Erase all texts of a student's answers from ledger and graph; scores and records stay.
+
+    Texts that wait in a batch go too: it does not grade them.
+    """
+    from service.jobs.store import JobStore
+
     settings = given_settings(graph=graph)
     _require_ledger(settings)
-    with shipped_ledger(settings, Console(stderr=True)) as ledger:
+    with (
+        JobStore(settings.jobs_path, most_jobs=settings.max_batches) as jobs,
+        shipped_ledger(settings, Console(stderr=True)) as ledger,
+    ):
+        decided_by, reason = _filled(by), _filled(why)
         answers = ledger.answers_with_texts(student, exam)
-        if not answers:
+        waiting = jobs.count_texts(student, exam)
+        if not answers and not waiting:
             raise InputError(_nothing_of(student, exam))
+        typer.echo(f"{waiting} text(s) in batches")
         _confirm(answers, yes=yes)
-        _report(answers, gone=ledger.erase(answers, by=_filled(by), reason=_filled(why)))
+        # These first, so that no batch grades them in between.
+        jobs.erase(student, exam)
+        _report(answers, gone=ledger.erase(answers, by=decided_by, reason=reason))
 
 
 @privacy_app.command()

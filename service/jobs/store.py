@@ -33,6 +33,11 @@ _SUSPECT_TRIES = 2
 
 _QUESTION = TypeAdapter(Question)
 _UNFINISHED = "state IN ('queued', 'running')"
+_WAITING = "SELECT * FROM item WHERE item.job_id = job.job_id AND item.state = 'waiting'"
+_TEXTS_OF = (
+    "text IS NOT NULL AND student_id = ? AND (job_id, number) IN "
+    "(SELECT job_id, number FROM job_question WHERE exam_id = coalesce(?, exam_id))"
+)
 _ITEMS = "SELECT * FROM item JOIN job_question USING (job_id, number)"
 
 
@@ -248,11 +253,33 @@ class JobStore:
                 (rate, job_id),
             )
             connection.execute(
-                "UPDATE job SET state = 'done', ended_at = ? WHERE job_id = ? AND NOT EXISTS "
-                "(SELECT * FROM item WHERE item.job_id = job.job_id AND item.state = 'waiting')",
+                "UPDATE job SET state = 'done', ended_at = ? "
+                f"WHERE job_id = ? AND NOT EXISTS ({_WAITING})",
                 (_now(), job_id),
             )
             return _job(connection, job_id)
+
+    def count_texts(self, student_id: str, exam_id: str | None) -> int:
+        """How many texts of a student stand here, in one exam or, without it, in all."""
+        with self._reading() as connection:
+            (count,) = connection.execute(
+                f"SELECT count(*) FROM item WHERE {_TEXTS_OF}", (student_id, exam_id)
+            ).fetchone()
+        return int(count)
+
+    def erase(self, student_id: str, exam_id: str | None) -> None:
+        """Delete the texts that `count_texts` counts; answers that wait fail as `erased`."""
+        with self._writing() as connection:
+            connection.execute(
+                "UPDATE item SET text = NULL, state = 'failed', reason = ?, detail = ? "
+                f"WHERE {_TEXTS_OF}",
+                (Reason.ERASED, "its text was erased", student_id, exam_id),
+            )
+            connection.execute(
+                "UPDATE job SET state = 'done', ended_at = ? "
+                f"WHERE {_UNFINISHED} AND NOT EXISTS ({_WAITING})",
+                (_now(),),
+            )
 
     def close(self) -> None:
         """Close the file."""

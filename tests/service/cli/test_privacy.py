@@ -16,6 +16,8 @@ from service.errors import InputError
 from service.graph import GraphStore
 from service.graph.comparison import differences
 from service.graph.confirmed import confirmed_spans
+from service.jobs import JobStore
+from service.jobs.job import NewItem
 from service.ledger import Ledger
 from service.pipeline import GradingPipeline
 from tests.service.conftest import Server
@@ -68,6 +70,16 @@ def test_erase_asks_and_then_does_it(ledger: Ledger) -> None:
     nameless = privacy("erase", "ben", "--by", " ", "--why", "x", "--yes")
     assert isinstance(nameless.exception, InputError)
     assert ledger.answers_with_texts("ben")
+
+
+def test_erase_takes_what_waits_in_a_batch(ledger: Ledger, tmp_path: Path) -> None:
+    with JobStore(tmp_path / "jobs.sqlite3", most_jobs=3) as jobs:
+        jobs.create([NewItem(QUESTION, "a9", "cem", "unlabelled", SECRET)], None)
+        assert "1 text(s) in batches" in privacy("erase", "cem", *WHO).output
+        assert jobs.count_texts("cem", None) == 1
+        assert privacy("erase", "cem", *WHO, "--yes").exit_code == 0
+        assert jobs.count_texts("cem", None) == 0
+    assert ledger.answers_with_texts("ana")
 
 
 def test_expire_takes_what_is_old_enough(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

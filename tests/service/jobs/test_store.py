@@ -103,6 +103,21 @@ def test_a_deleted_text_is_not_left_in_the_file(store: JobStore) -> None:
     assert b"very private" not in path.read_bytes()
 
 
+def test_erased_texts_are_not_graded_and_hold_up_no_job(store: JobStore) -> None:
+    mine = replace(new_item(1, "mine"), student_id="ana")
+    job = store.create([mine, replace(new_item(2, "another's"), student_id="ben")], None)
+    only = store.create([replace(new_item(3, "mine too"), student_id="ana")], None)
+    exam_id = mine.question.exam_id
+    assert store.count_texts("ana", None) == store.count_texts("ana", exam_id) == 2
+    store.erase("ana", "elsewhere")
+    assert store.count_texts("ana", None) == 2
+    store.erase("ana", exam_id)
+    assert store.count_texts("ana", None) == 0
+    assert [item.text for item in store.take(job.job_id, 10)] == ["another's"]
+    assert store.job(job.job_id).failures == {Reason.ERASED: 1}
+    assert store.job(only.job_id).state is JobState.DONE
+
+
 def test_resuming_tries_again_what_may_pass(store: JobStore) -> None:
     job = finished(store, graded(1), failed(2), failed(3, Reason.INVALID))
     job = store.resume(job.job_id)
