@@ -38,6 +38,8 @@ def run(plan: Plan) -> Measured:
     items = read_items(plan.exams, COURSE)
     if items is None:
         return Measured((), (f"there is no {COURSE}.jsonl in the folder of exams",))
+    if plan.profile is None:
+        return Measured((), ("vLLM cannot run the tiny model, its heads are too small: --profile",))
     if reason := missing(plan.vllm):
         return Measured((), (reason,))
     sizes = plan.sizes

@@ -56,11 +56,30 @@ def test_a_bench_that_fails_does_not_cost_the_others(exams: Path, tmp_path: Path
 
 @pytest.mark.slow
 def test_every_bench_runs_and_is_written_where_that_is_asked(exams: Path, tmp_path: Path) -> None:
+    measured = set(NAMES) - {"vllm"}  # It cannot run the tiny model.
     out = tmp_path / "out"
     ran = bench("--quick", "--exams", exams, "--out", out)
     assert ran.exit_code == 0, ran.output
     kept = Results.read(out).benches
-    assert set(kept) == set(NAMES)
+    assert set(kept) == measured
     assert all(each.rows for each in kept.values())
     tables = (out / "RESULTS.md").read_text(encoding="utf-8")
-    assert all(f"## {name}:" in tables for name in NAMES)
+    assert all(f"## {name}:" in tables for name in measured)
+
+
+def test_vllm_is_not_asked_to_run_the_tiny_model(exams: Path, tmp_path: Path) -> None:
+    ran = bench("--quick", "--only", "vllm", "--exams", exams, "--out", tmp_path)
+    assert ran.exit_code == 0, ran.output
+    assert "--profile" in ran.output
+    assert not Results.read(tmp_path).benches
+
+
+def test_without_an_environment_of_vllm_one_is_told_how_to_make_it(
+    exams: Path, tmp_path: Path
+) -> None:
+    none = tmp_path / "none"
+    ran = bench(
+        "--quick", "--only", "vllm", "--profile", "smollm2-135m", "--exams", exams, "--vllm", none
+    )
+    assert ran.exit_code == 0, ran.output
+    assert "`make vllm`" in ran.output

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmarks.__main__ import _VLLM as ENVIRONMENT
 from benchmarks.calls import PaperCalls
-from benchmarks.subject import Subject
+from benchmarks.plan import Plan
+from benchmarks.subject import Subject, open_subject
 from benchmarks.texts import Text, draw, one_in_five
 from benchmarks.vllm_peer import Vllm, Wave, missing
 from tests.benchmarks.made_up import items
@@ -39,11 +41,22 @@ def test_what_vllm_said_last_is_shown_where_it_fails(subject: Subject, tmp_path:
         vllm.write(waves, warm_up=waves)
 
 
+@pytest.fixture
+def embedded(
+    embedded_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Subject]:
+    """The embedded profile: vLLM has no attention for the small heads of the tiny one."""
+    (tmp_path / "models").symlink_to(embedded_models)
+    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path))
+    plan = Plan(quick=True, profile="smollm2-135m", exams=tmp_path, vllm=ENVIRONMENT)
+    with open_subject(plan) as subject:
+        yield subject
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(HERE is not None, reason=str(HERE))
-def test_vllm_writes_what_is_asked_of_it_with_adapter_and_without(subject: Subject) -> None:
-    justifying = subject.justifying(5).in_bfloat16()
-    vllm, calls = peer(justifying, ENVIRONMENT)
+def test_vllm_writes_what_is_asked_of_it_with_adapter_and_without(embedded: Subject) -> None:
+    vllm, calls = peer(embedded.justifying(5).in_bfloat16(), ENVIRONMENT)
     answers = texts(6)
     waves: list[Wave] = [
         [calls.filter(text) for text in answers],
