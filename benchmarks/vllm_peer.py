@@ -116,21 +116,24 @@ class Vllm:
         with TemporaryDirectory() as folder:
             job_file, result_file = Path(folder, "job.json"), Path(folder, "result.json")
             job_file.write_bytes(TypeAdapter(_Job).dump_json(job))
+            log_file = Path(folder, "log")
             python = _python(self._environment)
             # -P: the modules beside the script must not stand in for libraries of the same name.
-            done = subprocess.run(
-                (python, "-P", _SCRIPT, job_file, result_file),
-                cwd=folder,
-                env=_variables(self._environment),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                check=False,
-            )
-            if done.returncode or not result_file.exists():
-                said = "\n".join(done.stdout.splitlines()[-_SHOWN_LINES:])
-                raise RuntimeError(f"vLLM in {self._environment} failed; its last words:\n{said}")
+            with log_file.open("wb") as log:
+                done = subprocess.run(
+                    (python, "-P", _SCRIPT, job_file, result_file),
+                    cwd=folder,
+                    env=_variables(self._environment),
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                )
+            if done.returncode:
+                lines = log_file.read_text(encoding="utf-8", errors="replace").splitlines()
+                said = "\n".join(lines[-_SHOWN_LINES:])
+                raise RuntimeError(
+                    f"vLLM in {self._environment} ended with {done.returncode}; it said:\n{said}"
+                )
             return VllmRun.model_validate_json(result_file.read_bytes())
 
 
@@ -140,9 +143,11 @@ def _python(environment: Path) -> Path:
 
 def _variables(environment: Path) -> dict[str, str]:
     """As many threads as this process has; a variable of vLLM's that is set already stands."""
-    cores = sorted(os.sched_getaffinity(0))[: torch.get_num_threads()]
     variables = {
-        "VLLM_CPU_OMP_THREADS_BIND": ",".join(map(str, cores)),
+        # On few cores, processes that wait for each other cost more than they bring.
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+        "OMP_NUM_THREADS": str(torch.get_num_threads()),
         "VLLM_NO_USAGE_STATS": "1",
         "HF_HUB_OFFLINE": "1",
     }

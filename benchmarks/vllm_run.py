@@ -33,9 +33,7 @@ def main(job_file: Path, result_file: Path) -> None:
         # Defaults that ship with a model would change what greedy decoding costs.
         generation_config="vllm",
         enable_prefix_caching=True,
-        enable_lora=True,
-        max_loras=len(adapters),
-        max_lora_rank=_lora_rank(job["adapters"].values()),
+        **_lora(job["adapters"].values()),
         performance_mode="throughput",
         kv_cache_memory_bytes=_CACHE_BYTES,
     )
@@ -72,12 +70,14 @@ def _write(model: Any, wave: list[Any], adapters: dict[str, Any], end_ids: list[
     )
 
 
-def _lora_rank(folders: Iterable[str]) -> int:
-    """The least rank that vLLM has room for and that no adapter exceeds."""
+def _lora(folders: Iterable[str]) -> dict[str, Any]:
+    """Room for the adapters and for the least rank that vLLM has and none exceeds."""
     configs = [Path(folder, "adapter_config.json").read_text("utf-8") for folder in folders]
+    if not configs:
+        return {}
     rank = max(json.loads(config)["r"] for config in configs)
-    rooms: tuple[int, ...] = get_args(MaxLoRARanks)
-    return min(room for room in rooms if room >= rank)
+    room = min(room for room in get_args(MaxLoRARanks) if room >= rank)
+    return {"enable_lora": True, "max_loras": len(configs), "max_lora_rank": room}
 
 
 if __name__ == "__main__":

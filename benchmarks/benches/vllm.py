@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -15,7 +15,7 @@ from benchmarks.plan import Plan
 from benchmarks.results import Row, faster
 from benchmarks.subject import Subject, open_subject
 from benchmarks.synthetic import answers
-from benchmarks.texts import Drawn, Text, draw, one_in_five, portions, read_items
+from benchmarks.texts import Text, draw, one_in_five, portions, read_items
 from benchmarks.vllm_peer import Vllm, VllmRun, Wave, missing
 
 TITLE = "grading an exam beside vLLM"
@@ -23,11 +23,14 @@ ABOUT = """\
 The exam of the bench `exam`, prompts and token limits of its peer, but written by vLLM in an
 environment of its own: all answers at once in three waves (filter, grade, grade what is left) with
 continuous batching, prefix caching and LoRA, answers to one question together. Both sides compute
-in bfloat16 with as many threads. vLLM is given token ids; it has loaded the model and written an
-exam of made-up answers before the clock starts, and its prefix cache is empty then, as is ours."""
+in bfloat16 with as many threads. On a CPU most of vLLM's time can go to LoRA, so it is also
+measured without: what adapters merged into copies of the base would take. vLLM is given token ids;
+it has loaded the model and written made-up answers before the clock starts, and its prefix cache is
+empty then, as is ours."""
 
+_OURS = "SteadyEval"
 _ASKED = 1.5
-_WARM_UP = 16
+_WARM_UP = 4
 
 GradingCalls = Callable[[Text], tuple[Call, Call]]
 """The calls that grade a raw answer and what is left of it."""
@@ -49,14 +52,18 @@ def run(plan: Plan) -> Measured:
         model = subject.language_model()
         calls, end_ids = PaperCalls(model.encoder), model.end_ids
         del model  # Only one side's weights shall be in memory.
-        justifying = subject.justifying(JUSTIFICATION_TOKENS)
         justify = partial(calls.justifications, tokens=JUSTIFICATION_TOKENS)
-        scoring_peer = _Peer(Vllm(plan.vllm, subject, end_ids), calls, calls.scores)
-        justifying_peer = _Peer(Vllm(plan.vllm, justifying, end_ids), calls, justify)
-        rows = [
-            *_compare("scores", subject, scoring_peer, drawn, sizes.rounds),
-            *_compare("justifications", justifying, justifying_peer, drawn, sizes.rounds),
-        ]
+        rows: list[Row] = []
+        for label, graded, grading in (
+            ("scores", subject, calls.scores),
+            ("justifications", subject.justifying(JUSTIFICATION_TOKENS), justify),
+        ):
+            lora = _Peer(Vllm(plan.vllm, graded, end_ids), calls, grading)
+            merged = _Peer(Vllm(plan.vllm, subject.without_adapters(), end_ids), calls, grading)
+            sample = {"vLLM": lora, "vLLM without LoRA": merged}
+            whole = {"vLLM without LoRA": merged}
+            rows += _compare(label, graded, sample, drawn.sample, sizes.rounds)
+            rows += _compare(label, graded, whole, drawn.whole, sizes.rounds)
         return Measured(tuple(rows), model=f"{subject}, bfloat16")
 
 
@@ -82,18 +89,25 @@ class _Peer:
         return [self.calls.filter(text) for text in texts], raw, left
 
 
-def _compare(label: str, subject: Subject, peer: _Peer, drawn: Drawn, rounds: int) -> Iterator[Row]:
-    case = f"{COURSE}, {label}"
-    for texts in (drawn.sample, drawn.whole):
-        contenders: dict[str, Callable[[], Timed]] = {
-            "ours": partial(grading_time, subject, texts),
-            "vllm": partial(peer.grade, texts),
-        }
-        repeats = race(contenders, rounds)
-        ours = milliseconds(repeats["ours"], len(texts))
-        vllm = milliseconds(repeats["vllm"], len(texts))
-        ratio = faster(ours, vllm, "vLLM", _ASKED)
-        what = f"SteadyEval, {len(texts)} answers"
-        yield Row(case=case, what=what, unit="ms/answer", samples=ours, ratios=(ratio,))
-        what = f"vLLM, {len(texts)} answers"
-        yield Row(case=case, what=what, unit="ms/answer", samples=vllm)
+def _compare(
+    label: str,
+    subject: Subject,
+    peers: Mapping[str, _Peer],
+    texts: Sequence[Text],
+    rounds: int,
+) -> Iterator[Row]:
+    contenders: dict[str, Callable[[], Timed]] = {
+        _OURS: partial(grading_time, subject, texts),
+        **{name: partial(peer.grade, texts) for name, peer in peers.items()},
+    }
+    repeats = race(contenders, rounds)
+    times = {name: milliseconds(runs, len(texts)) for name, runs in repeats.items()}
+    ratios = {_OURS: tuple(faster(times[_OURS], times[name], name, _ASKED) for name in peers)}
+    for name, samples in times.items():
+        yield Row(
+            case=f"{COURSE}, {label}",
+            what=f"{name}, {len(texts)} answers",
+            unit="ms/answer",
+            samples=samples,
+            ratios=ratios.get(name, ()),
+        )
