@@ -11,12 +11,14 @@ from filter_training.attacks.family import Family
 from filter_training.attacks.hidden import HIDDEN
 from filter_training.attacks.languages import LANGUAGES
 from filter_training.attacks.obfuscated import OBFUSCATED
+from filter_training.attacks.order import Order
 from filter_training.attacks.paper import CLEAN, PAPER_ATTACKS, attacked
 from filter_training.attacks.persuasion import PERSUASION
 from filter_training.attacks.placement import PLACEMENTS, halves, place, possible
 from filter_training.attacks.spoofing import SPOOFING
 from filter_training.attacks.templates import TEMPLATES
 from filter_training.attacks.tricks import TRICKS
+from filter_training.attacks.written import SHARE, written_order, written_texts
 from filter_training.marked import Attack, Part
 from service.exam import Question
 
@@ -58,7 +60,7 @@ def make_attack(family: str, question: Question, answer: str, random: Random, pa
         part: where wording, language and carrier are drawn from.
     """
     made = FAMILIES[family]
-    order = made.compose(question, random, part)
+    order = _order(made, question, random, part)
     allowed = possible(answer, order.text, divisible=order.divisible)
     weights = {name: weight for name, weight in made.placements.items() if name in allowed}
     placement = random.choices(list(weights), list(weights.values()))[0]
@@ -67,9 +69,17 @@ def make_attack(family: str, question: Question, answer: str, random: Random, pa
     if placement == "split":
         orders = halves(order.text, random)
     elif placement == "around":
-        other = made.compose(question, random, part)
+        other = _order(made, question, random, part)
         alike = (other.carrier, other.language) == (order.carrier, order.language)
         orders = (order.text, other.text if alike else order.text)
         borrowed |= other.borrowed
     marked = place(answer, orders, placement, random)
     return Attack(marked, family, part, placement, order.carrier, order.language, borrowed)
+
+
+def _order(family: Family, question: Question, random: Random, part: Part) -> Order:
+    """What the family injects: made by its grammars or, where training draws, a whole text."""
+    whole = part is Part.SEEN and family.name in written_texts()
+    if whole and random.random() < SHARE:
+        return written_order(family.name, question, random)
+    return family.compose(question, random, part)

@@ -10,6 +10,7 @@ from filter_training.attacks.persuasion import AUTHORITY, PLEAS, REMARKS
 from filter_training.attacks.spoofing import SOLUTIONS, VERDICTS
 from filter_training.attacks.tricks import TO_FILTER
 from filter_training.attacks.words import ORDERS
+from filter_training.attacks.written import SHARE, written, written_texts
 from filter_training.marked import Part
 from service.exam import Question
 
@@ -24,9 +25,16 @@ _OTHERS = (
     ("fake_verdict", VERDICTS),
     ("filter_order", TO_FILTER),
 )
+_LONGEST = 240
+"""Code points of a whole text that is carried; codes make a text much longer."""
 
 
 def any_order(question: Question, random: Random, part: Part) -> tuple[str, frozenset[str]]:
     """A plain order, or one time in three a text of another kind; and whose wording it is."""
     family, wordings = _PLAIN if random.random() < 2 / 3 else random.choice(_OTHERS)
+    whole = part is Part.SEEN and family in written_texts()
+    if whole and random.random() < SHARE:
+        text = written(family, question, random)
+        if len(text) <= _LONGEST and "\n" not in text:
+            return text, frozenset({family})
     return worded(wordings.of(part), question, random), frozenset({family})
