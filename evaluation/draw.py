@@ -44,7 +44,7 @@ class Draw:
         """
         limit = settings.max_answer_chars
         items = [
-            item
+            settings.pseudonyms.item(item)
             for path in self.exams
             for item in unattacked(read_exam(path, max_answer_chars=limit), self.split)
         ]

@@ -12,9 +12,11 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from service.errors import SettingsError
+from service.pseudonyms import Pseudonyms
 
 _BOLT_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-_SECRETS = ("graph_password", "engine_api_key", "api_key")
+_SECRETS = ("graph_password", "engine_api_key", "api_key", "pseudonym_key")
+_SHORTEST_PSEUDONYM_KEY = 32
 
 
 class Settings(BaseSettings):
@@ -72,6 +74,8 @@ class Settings(BaseSettings):
     """What is told in the service's log: this and what is graver."""
     api_key: SecretStr | None = None
     """Key that `steadyeval regrade --url` shows (or `STEADYEVAL_API_KEY_FILE`)."""
+    pseudonym_key: SecretStr | None = Field(default=None, min_length=_SHORTEST_PSEUDONYM_KEY)
+    """Secret that turns ids of students into pseudonyms (or `STEADYEVAL_PSEUDONYM_KEY_FILE`)."""
     max_batch_bytes: int = Field(default=67_108_864, ge=1024)
     """Longest batch that is accepted, in bytes."""
     max_batches: int = Field(default=16, ge=1)
@@ -85,6 +89,12 @@ class Settings(BaseSettings):
         if graph not in ("embedded", "none") and urlsplit(graph).scheme not in _BOLT_SCHEMES:
             raise ValueError("must be embedded, none or a URI such as bolt://127.0.0.1:7687")
         return graph
+
+    @property
+    def pseudonyms(self) -> Pseudonyms:
+        """What students are called in all records."""
+        key = self.pseudonym_key
+        return Pseudonyms(None if key is None else key.get_secret_value())
 
     @property
     def models_dir(self) -> Path:

@@ -48,7 +48,7 @@ class Task:
 
 def _task(body: GradeBody, backend: BackendDep, caller: CallerDep) -> Task:
     caller.require_exam(body.of_exam)
-    answer = body.to_answer()
+    answer = backend.settings.pseudonyms.answer(body.to_answer())
     limit = backend.settings.max_answer_chars
     if len(answer.text) > limit:
         raise AnswerTooLongError(len(answer.text), limit)

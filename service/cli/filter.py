@@ -49,7 +49,8 @@ def filter_exam(
     console = Console(stderr=True)
     check_output(out, exam=exam, force=force)
     settings = given_settings(profile=profile)
-    items = read_exam(exam, max_answer_chars=settings.max_answer_chars)
+    read = read_exam(exam, max_answer_chars=settings.max_answer_chars)
+    items = [settings.pseudonyms.item(item) for item in read]
     filtered: dict[int, FilteredText] = {}
     refused: list[Refused] = []
     with checked_pipeline(settings, console) as pipeline:

@@ -54,7 +54,8 @@ def grade(
     console = Console(stderr=True)
     check_output(out, exam=exam, force=force)
     settings = given_settings(graph=graph, profile=profile)
-    items = read_exam(exam, max_answer_chars=settings.max_answer_chars)
+    read = read_exam(exam, max_answer_chars=settings.max_answer_chars)
+    items = [settings.pseudonyms.item(item) for item in read]
 
     def write(graded: Sequence[GradedAnswer]) -> None:
         write_lines(out, (GradedLine.of(answer) for answer in graded))

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from service.ledger.erasure import AnswerKey
 
 privacy_app = typer.Typer(
-    help="Export and erase what is kept of students' answers.", no_args_is_help=True
+    help="Export and erase what is kept of students' answers; tell pseudonyms.",
+    no_args_is_help=True,
 )
 
-StudentArgument = Annotated[str, typer.Argument(help="student_id.")]
+StudentArgument = Annotated[str, typer.Argument(help="student_id, or its pseudonym.")]
 ExamOption = Annotated[
     str | None, typer.Option(help="Only in this exam; the same id elsewhere may be another's.")
 ]
@@ -38,6 +39,7 @@ def export(student: StudentArgument, exam: ExamOption = None) -> None:
     """Print all that is recorded of a student's answers, one JSON object a record."""
     settings = given_settings(graph="none")
     _require_ledger(settings)
+    student = settings.pseudonyms.of(student)
     with shipped_ledger(settings, Console(stderr=True)) as ledger:
         records = ledger.records_of_student(student, exam)
     if not records:
@@ -45,6 +47,15 @@ def export(student: StudentArgument, exam: ExamOption = None) -> None:
     for record in records:
         line = {"kind": type(record).__name__, **asdict(record)}
         typer.echo(json.dumps(line, ensure_ascii=False, default=str))
+
+
+@privacy_app.command()
+def pseudonym(student: StudentArgument) -> None:
+    """Print what a student is called in all records."""
+    settings = given_settings()
+    if settings.pseudonym_key is None:
+        raise InputError("students have no pseudonyms: STEADYEVAL_PSEUDONYM_KEY_FILE is not set")
+    typer.echo(settings.pseudonyms.of(student))
 
 
 @privacy_app.command()
@@ -64,6 +75,7 @@ def erase(
 
     settings = given_settings(graph=graph)
     _require_ledger(settings)
+    student = settings.pseudonyms.of(student)
     with (
         JobStore(settings.jobs_path, most_jobs=settings.max_batches) as jobs,
         shipped_ledger(settings, Console(stderr=True)) as ledger,

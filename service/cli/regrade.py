@@ -90,6 +90,7 @@ def _items(exam: str, ledger: Ledger, settings: Settings) -> list[NewItem]:
         read_bytes(Path(exam)),
         is_csv=_kind(Path(exam)) == "text/csv",
         max_answer_chars=settings.max_answer_chars,
+        pseudonyms=settings.pseudonyms,
     )
 
 

@@ -8,15 +8,19 @@ from service.errors import InputError
 from service.exam_file import parse_exam
 from service.jobs.job import NewItem
 from service.ledger import Ledger
+from service.pseudonyms import Pseudonyms
 
 
-def items_of_file(content: bytes, *, is_csv: bool, max_answer_chars: int) -> list[NewItem]:
+def items_of_file(
+    content: bytes, *, is_csv: bool, max_answer_chars: int, pseudonyms: Pseudonyms
+) -> list[NewItem]:
     """The answers of an exam file; the human scores in it are left out.
 
     Args:
         content: the file's bytes.
         is_csv: whether it is CSV; else it is JSONL.
         max_answer_chars: longest answer that is accepted.
+        pseudonyms: what students are called.
 
     Raises:
         ExamFileError: it has faults; it lists every one of them.
@@ -32,7 +36,7 @@ def items_of_file(content: bytes, *, is_csv: bool, max_answer_chars: int) -> lis
             attack_type=item.answer.attack_type,
             text=item.answer.text,
         )
-        for item in found
+        for item in map(pseudonyms.item, found)
     ]
 
 

@@ -76,6 +76,7 @@ async def _items(request: Request, backend: BackendDep, caller: CallerDep) -> li
             await request.body(),
             is_csv=kind == _CSV,
             max_answer_chars=backend.settings.max_answer_chars,
+            pseudonyms=backend.settings.pseudonyms,
         )
     else:
         raise HTTPException(

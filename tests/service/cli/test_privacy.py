@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -119,3 +120,26 @@ def test_the_graph_follows(ledger: Ledger, store: GraphStore, server: Server) ->
         assert confirmed.text == ITEMS[1][1].text
         # Shipped again from the start, nothing comes back.
         fill(0)
+
+
+KEY = "0123456789abcdef" * 2
+
+
+def test_records_of_a_pseudonym_are_found_by_id_and_by_pseudonym(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STEADYEVAL_HOME", str(tmp_path))
+    monkeypatch.setenv("STEADYEVAL_GRAPH", "none")
+    assert "STEADYEVAL_PSEUDONYM_KEY_FILE" in str(privacy("pseudonym", "ana").exception)
+    (tmp_path / "key").write_text(f"{KEY}\n", encoding="utf-8")
+    monkeypatch.setenv("STEADYEVAL_PSEUDONYM_KEY_FILE", str(tmp_path / "key"))
+    pseudonym = privacy("pseudonym", "ana").stdout.strip()
+    with closing(Ledger(tmp_path / "ledger.sqlite3")) as ledger:
+        pipeline = GradingPipeline(ScriptedEngine(), ledger=ledger)
+        pipeline.grade(QUESTION, answer(SECRET, "a1", pseudonym))
+    exported = privacy("export", "ana").stdout
+    assert exported == privacy("export", pseudonym).stdout
+    assert pseudonym in exported
+    assert '"ana"' not in exported
+    assert privacy("erase", "ana", *WHO, "--yes").exit_code == 0
+    assert SECRET not in privacy("export", "ana").stdout
