@@ -10,7 +10,7 @@ from filter_training.attacks import make_attack
 from filter_training.marked import Attack, Part
 from tests.filter_training.world import question
 
-ENGLISH = re.compile(r"[ -~\n✔✓☑★👍é]+")
+ENGLISH = re.compile(r"[ -~\n✔✓☑★👍éö§·–—…→↔🎉]+")
 
 
 def disguised(carrier: str) -> list[Attack]:
