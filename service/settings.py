@@ -81,7 +81,7 @@ class Settings(BaseSettings):
     max_batches: int = Field(default=16, ge=1)
     """Most batches that may be unfinished at a time."""
     requests_per_minute: int = Field(default=600, ge=1)
-    """Most requests of one API key in a minute."""
+    """Most requests of one API key in a minute, where the key has no rate of its own."""
 
     @field_validator("graph")
     @classmethod

@@ -1,7 +1,7 @@
-"""Who may do what: API keys, their roles and exams, and how often each may ask."""
+"""Who may do what: API keys, their roles and exams, and how much each may ask."""
 
 from service.access.caller import ANONYMOUS, LOCAL, Caller
-from service.access.keys import ApiKey, IssuedKey, Role
+from service.access.keys import ApiKey, IssuedKey, KeyLimits, Role
 from service.access.rate_limit import RateLimit
 from service.access.store import KeyStore
 
@@ -11,6 +11,7 @@ __all__ = [
     "ApiKey",
     "Caller",
     "IssuedKey",
+    "KeyLimits",
     "KeyStore",
     "RateLimit",
     "Role",

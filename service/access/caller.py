@@ -18,16 +18,18 @@ class Caller:
         prefix: of the key that came along, None without.
         roles: what the caller may do.
         exams: ids of the exams that the caller reaches; None where it is all.
+        max_body_bytes: longest body that the caller may send; None where the settings say it.
     """
 
     prefix: str | None
     roles: frozenset[Role]
     exams: frozenset[str] | None
+    max_body_bytes: int | None = None
 
     @classmethod
     def with_key(cls, key: ApiKey) -> Self:
         """The holder of a valid key."""
-        return cls(key.prefix, key.roles, key.exams)
+        return cls(key.prefix, key.roles, key.exams, key.limits.max_body_bytes)
 
     def require_role(self, roles: Iterable[Role]) -> None:
         """Do nothing for a caller with one of `roles`, or an admin.

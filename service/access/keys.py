@@ -28,6 +28,19 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True)
+class KeyLimits:
+    """What a key may ask at most; None where the settings say it.
+
+    Attributes:
+        requests_per_minute: in place of the setting of that name.
+        max_body_bytes: longest body of a request or batch; the settings' limits hold too.
+    """
+
+    requests_per_minute: int | None = None
+    max_body_bytes: int | None = None
+
+
+@dataclass(frozen=True)
 class ApiKey:
     """All that is kept of a key, but its hash.
 
@@ -37,6 +50,7 @@ class ApiKey:
         roles: at least one.
         exams: ids of the exams that it reaches; None where it reaches all.
         created_at, expires_at, revoked_at: moments with a time zone.
+        limits: of its own.
     """
 
     prefix: str
@@ -46,6 +60,7 @@ class ApiKey:
     created_at: datetime
     expires_at: datetime
     revoked_at: datetime | None = None
+    limits: KeyLimits = KeyLimits()
 
     def state(self, now: datetime) -> str:
         """`active`, `expired` or `revoked`."""

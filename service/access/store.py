@@ -14,12 +14,22 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
-from service.access.keys import ApiKey, IssuedKey, Role, draw_token, hash_token, prefix_of
+from service.access.keys import (
+    ApiKey,
+    IssuedKey,
+    KeyLimits,
+    Role,
+    draw_token,
+    hash_token,
+    prefix_of,
+)
 from service.errors import InputError, KeyStoreError, UnauthorizedError
 
-_SCHEMA = Path(__file__).with_name("schema.sql")
-_SCHEMA_VERSION = 1
+_SCHEMAS = ("schema.sql", "schema-2.sql")
+"""What each schema adds to the one before."""
+_SCHEMA_VERSION = len(_SCHEMAS)
 _NO_HASH = bytes(32)
+_NO_LIMITS = KeyLimits()
 _PATIENCE_S = 10.0
 
 
@@ -65,9 +75,11 @@ class KeyStore:
                     f"the file of API keys {self.path} has schema {version}, made by a newer "
                     f"SteadyEval; this one knows schema {_SCHEMA_VERSION}: upgrade SteadyEval"
                 )
-            if version == 0:
-                connection.execute(_SCHEMA.read_text(encoding="utf-8"))
-                connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
+            for name in _SCHEMAS[version:]:
+                script = Path(__file__).with_name(name).read_text(encoding="utf-8")
+                for statement in script.split(";\n"):
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
 
     def create(
         self,
@@ -75,6 +87,7 @@ class KeyStore:
         roles: frozenset[Role],
         *,
         exams: frozenset[str] | None = None,
+        limits: KeyLimits = _NO_LIMITS,
         lifetime: timedelta,
     ) -> IssuedKey:
         """Make a key.
@@ -83,13 +96,14 @@ class KeyStore:
             name: who or what will use it.
             roles: what it may do.
             exams: ids of the exams that it reaches; None for all.
+            limits: of its own.
             lifetime: how long it is valid from now on.
 
         Raises:
             KeyStoreError: the file cannot be written.
         """
         with self._writing() as connection:
-            return _issue(connection, name, roles, exams, lifetime)
+            return _issue(connection, name, roles, exams, limits, lifetime)
 
     def in_use(self) -> bool:
         """Whether a key was ever made; from then on nobody gets in without one.
@@ -148,7 +162,7 @@ class KeyStore:
         return key
 
     def rotate(self, prefix: str, *, lifetime: timedelta, overlap: timedelta) -> IssuedKey:
-        """Replace a key by a new one with its name, roles and exams.
+        """Replace a key by a new one with its name, roles, exams and limits.
 
         Args:
             prefix: of the old key, which must still be active.
@@ -168,7 +182,7 @@ class KeyStore:
                 "UPDATE api_key SET expires_at = ? WHERE prefix = ?",
                 (_text(min(old.expires_at, now + overlap)), prefix),
             )
-            return _issue(connection, old.name, old.roles, old.exams, lifetime)
+            return _issue(connection, old.name, old.roles, old.exams, old.limits, lifetime)
 
     def close(self) -> None:
         """Close the file."""
@@ -206,14 +220,15 @@ def _issue(
     name: str,
     roles: frozenset[Role],
     exams: frozenset[str] | None,
+    limits: KeyLimits,
     lifetime: timedelta,
 ) -> IssuedKey:
     prefix, token = draw_token()
     now = _now()
-    key = ApiKey(prefix, name, roles, exams, created_at=now, expires_at=now + lifetime)
+    key = ApiKey(prefix, name, roles, exams, now, now + lifetime, limits=limits)
     connection.execute(
-        "INSERT INTO api_key (prefix, hash, name, roles, exams, created_at, expires_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO api_key (prefix, hash, name, roles, exams, created_at, expires_at, "
+        "requests_per_minute, max_body_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             prefix,
             hash_token(token),
@@ -222,6 +237,8 @@ def _issue(
             None if exams is None else json.dumps(sorted(exams)),
             _text(key.created_at),
             _text(key.expires_at),
+            limits.requests_per_minute,
+            limits.max_body_bytes,
         ),
     )
     return IssuedKey(key, token)
@@ -250,6 +267,7 @@ def _key(row: sqlite3.Row) -> ApiKey:
         created_at=datetime.fromisoformat(row["created_at"]),
         expires_at=datetime.fromisoformat(row["expires_at"]),
         revoked_at=None if revoked_at is None else datetime.fromisoformat(revoked_at),
+        limits=KeyLimits(row["requests_per_minute"], row["max_body_bytes"]),
     )
 
 

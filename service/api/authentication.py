@@ -37,7 +37,7 @@ class Authentication:
         self._app = app
         self._keys = keys
         self._per_minute = per_minute
-        self._rate = RateLimit(per_minute)
+        self._rate = RateLimit()
         # The event loop must not wait for the disk, nor these look-ups for gradings.
         self._lookups = CapacityLimiter(_LOOKUPS_AT_ONCE)
 
@@ -75,8 +75,9 @@ class Authentication:
     async def _holder(self, token: str) -> Caller:
         authenticate = partial(self._keys.authenticate, token)
         key = await to_thread.run_sync(authenticate, limiter=self._lookups)
-        if wait := self._rate.take(key.prefix):
-            raise TooManyRequestsError(math.ceil(wait), self._per_minute)
+        per_minute = key.limits.requests_per_minute or self._per_minute
+        if wait := self._rate.take(key.prefix, per_minute):
+            raise TooManyRequestsError(math.ceil(wait), per_minute)
         return Caller.with_key(key)
 
 

@@ -9,11 +9,13 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.access import Caller
+
 
 class BodyLimit:
-    """Middleware that stops reading a body as soon as it is longer than its path allows.
+    """Middleware that stops reading a body as soon as it is longer than path or caller allow.
 
-    One that is declared longer is not read at all.
+    One that is declared longer is not read at all. The caller must be known before.
 
     FastAPI has a limit too, but answers in plain text where a length was declared.
     """
@@ -28,7 +30,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = self._by_path.get(scope["path"], self._max_bytes)
+        limit = self._limit(scope)
         declared = Headers(scope=scope).get("content-length", "")
         too_long = declared.isdecimal() and int(declared) > limit
         received = 0
@@ -44,6 +46,11 @@ class BodyLimit:
             return message
 
         await self._app(scope, bounded, send)
+
+    def _limit(self, scope: Scope) -> int:
+        of_path = self._by_path.get(scope["path"], self._max_bytes)
+        caller: Caller = scope["state"]["caller"]
+        return of_path if caller.max_body_bytes is None else min(of_path, caller.max_body_bytes)
 
 
 def _refusal(limit: int) -> HTTPException:

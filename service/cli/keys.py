@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from service.access.keys import ApiKey, IssuedKey, Role, prefix_of
+from service.access.keys import ApiKey, IssuedKey, KeyLimits, Role, prefix_of
 from service.cli.cell import cell
 from service.cli.options import given_settings
 from service.errors import InputError
@@ -24,6 +24,7 @@ keys_app = typer.Typer(help="Make and end the keys of the HTTP API.", no_args_is
 
 _YEARS_10 = 3653
 _WEEK_H = 168
+_SMALLEST_BODY = 1024
 
 DaysOption = Annotated[
     int, typer.Option("--days", min=1, max=_YEARS_10, help="How long the new key is valid.")
@@ -39,6 +40,20 @@ def create(
         list[str] | None,
         typer.Option(help="Id of an exam that it reaches; without any, all. Repeatable."),
     ] = None,
+    rate: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Most requests a minute, in place of STEADYEVAL_REQUESTS_PER_MINUTE.",
+        ),
+    ] = None,
+    max_body: Annotated[
+        int | None,
+        typer.Option(
+            min=_SMALLEST_BODY,
+            help="Longest body of a request or batch, in bytes; the settings' limits hold too.",
+        ),
+    ] = None,
     days: DaysOption = 365,
 ) -> None:
     """Make a key and print it, this once, to standard output.
@@ -49,7 +64,11 @@ def create(
     exams = frozenset(_identifier("--exam", exam_id) for exam_id in exam or ())
     with _store() as store:
         issued = store.create(
-            named, frozenset(role), exams=exams or None, lifetime=timedelta(days=days)
+            named,
+            frozenset(role),
+            exams=exams or None,
+            limits=KeyLimits(rate, max_body),
+            lifetime=timedelta(days=days),
         )
     _hand_out(issued)
 
@@ -59,7 +78,9 @@ def list_keys() -> None:
     """List all keys that were ever made, without their secrets."""
     with _store() as store:
         keys = store.keys()
-    table = Table("prefix", "name", "roles", "exams", "made", "expires", "state")
+    table = Table(
+        "prefix", "name", "roles", "exams", "requests/min", "body bytes", "made", "expires", "state"
+    )
     for key in keys:
         table.add_row(*map(cell, _columns(key)))
     Console().print(table if keys else "no keys; make one: steadyeval keys create")
@@ -81,7 +102,7 @@ def rotate(
         int, typer.Option(min=0, max=_WEEK_H, help="How much longer the old key is valid.")
     ] = 0,
 ) -> None:
-    """Replace a key by a new one of the same name, roles and exams, and print that this once."""
+    """Replace a key by a new one with all that it may, and print that this once."""
     with _store() as store:
         issued = store.rotate(
             _checked(prefix),
@@ -135,7 +156,13 @@ def _columns(key: ApiKey) -> tuple[str, ...]:
         key.name,
         ", ".join(sorted(key.roles)),
         "all" if key.exams is None else "\n".join(sorted(key.exams)),
+        _limit(key.limits.requests_per_minute),
+        _limit(key.limits.max_body_bytes),
         f"{key.created_at:%Y-%m-%d}",
         f"{key.expires_at:%Y-%m-%d}",
         key.state(datetime.now(UTC)),
     )
+
+
+def _limit(number: int | None) -> str:
+    return "default" if number is None else f"{number}"

@@ -16,21 +16,22 @@ class Clock:
 
 def test_who_asks_too_often_is_told_when_the_next_request_may_pass() -> None:
     clock = Clock()
-    limit = RateLimit(2, clock)
-    assert limit.take("a") == 0
+    limit = RateLimit(clock)
+    assert limit.take("a", 2) == 0
     clock.now += 10
-    assert limit.take("a") == 0
+    assert limit.take("a", 2) == 0
     clock.now += 20
-    assert limit.take("a") == 30
+    assert limit.take("a", 2) == 30
     clock.now += 30
-    assert limit.take("a") == 0
-    assert limit.take("a") == 10
+    assert limit.take("a", 2) == 0
+    assert limit.take("a", 2) == 10
 
 
 def test_keys_do_not_share_a_limit() -> None:
-    limit = RateLimit(1, Clock())
-    assert limit.take("a") == limit.take("b") == 0
-    assert limit.take("a") == limit.take("b") == 60
+    limit = RateLimit(Clock())
+    assert limit.take("a", 1) == limit.take("b", 2) == 0
+    assert (limit.take("a", 1), limit.take("b", 2)) == (60, 0)
+    assert limit.take("b", 2) == 60
 
 
 @given(st.integers(1, 6), st.lists(st.integers(0, 40), max_size=60))
@@ -38,14 +39,14 @@ def test_no_minute_has_more_than_the_limit_and_who_waits_as_told_passes(
     per_minute: int, pauses: list[int]
 ) -> None:
     clock = Clock()
-    limit = RateLimit(per_minute, clock)
+    limit = RateLimit(clock)
     passed: list[float] = []
     for pause in pauses:
         clock.now += pause
-        if wait := limit.take("a"):
+        if wait := limit.take("a", per_minute):
             assert 0 < wait <= 60
             clock.now += wait
-            assert limit.take("a") == 0
+            assert limit.take("a", per_minute) == 0
         passed.append(clock.now)
     for first, next_allowed in zip(passed, passed[per_minute:], strict=False):
         assert next_allowed - first >= 60

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.access import KeyStore, Role
+import service.access
+from service.access import KeyLimits, KeyStore, Role
 from service.errors import InputError, KeyStoreError, UnauthorizedError
 
 DAY = timedelta(days=1)
@@ -42,11 +43,13 @@ def test_a_key_is_known_again_in_every_process_with_all_that_it_may(
     path: Path, store: KeyStore
 ) -> None:
     roles = frozenset({Role.GRADE, Role.READ})
-    issued = store.create("lms", roles, exams=frozenset({"a", "ü/b"}), lifetime=DAY)
+    limits = KeyLimits(requests_per_minute=7, max_body_bytes=5000)
+    issued = store.create("lms", roles, exams=frozenset({"a", "ü/b"}), limits=limits, lifetime=DAY)
     with KeyStore(path) as other:
         key = other.authenticate(issued.token)
     assert key == issued.key
     assert (key.name, key.roles, key.exams) == ("lms", roles, {"a", "ü/b"})
+    assert key.limits == limits
     assert key.expires_at - key.created_at == DAY
 
 
@@ -117,11 +120,13 @@ def test_a_revoked_key_ends_at_once_everywhere_and_stays_listed(
 
 
 def test_a_rotated_key_has_an_heir_and_ends(store: KeyStore) -> None:
-    old = store.create("lms", GRADER, exams=frozenset({"e"}), lifetime=DAY)
+    limits = KeyLimits(requests_per_minute=7)
+    old = store.create("lms", GRADER, exams=frozenset({"e"}), limits=limits, lifetime=DAY)
     new = store.rotate(old.key.prefix, lifetime=2 * DAY, overlap=timedelta(0))
     assert "is expired" in refusal(store, old.token)
     heir = store.authenticate(new.token)
     assert (heir.name, heir.roles, heir.exams) == ("lms", GRADER, {"e"})
+    assert heir.limits == limits
     assert heir.expires_at - heir.created_at == 2 * DAY
 
 
@@ -177,6 +182,23 @@ def test_a_process_that_is_killed_leaves_the_keys_that_it_handed_out(path: Path)
     assert killed.returncode == -9
     with KeyStore(path) as store:
         assert store.authenticate(killed.stdout.strip()).name == "lms"
+
+
+def test_keys_of_the_first_schema_stay_valid(path: Path, tmp_path: Path) -> None:
+    with KeyStore(tmp_path / "new.sqlite3") as new:
+        issued = new.create("lms", GRADER, exams=frozenset({"e"}), lifetime=DAY)
+    first = (Path(service.access.__file__).parent / "schema.sql").read_text(encoding="utf-8")
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(first)
+        connection.execute("ATTACH ? AS new", (str(tmp_path / "new.sqlite3"),))
+        columns = "prefix, hash, name, roles, exams, created_at, expires_at, revoked_at"
+        connection.execute(f"INSERT INTO main.api_key SELECT {columns} FROM new.api_key")
+        connection.execute("PRAGMA main.user_version = 1")
+    for _ in range(2):
+        with KeyStore(path) as store:
+            assert store.authenticate(issued.token) == issued.key
+            assert store.in_use()
 
 
 def test_a_file_of_a_newer_release_is_left_alone(path: Path, store: KeyStore) -> None:

@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 from starlette.testclient import TestClient
 
-from service.access import Role
+from service.access import KeyLimits, Role
 from service.api.app import create_app
 from service.api.backend import Backend
 from service.settings import Settings
@@ -71,6 +71,44 @@ def test_a_key_that_asks_too_often_is_told_when_to_come_again(
         assert refused.json()["type"].endswith(":too-many-requests")
         assert client.get("/exams/e", headers=other).status_code == 404
         assert client.get("/healthz").status_code == 200
+
+
+def test_a_key_with_a_rate_of_its_own_is_held_to_that(client: TestClient, backend: Backend) -> None:
+    slow = key_of(backend, Role.READ, limits=KeyLimits(requests_per_minute=1))
+    other = key_of(backend, Role.READ)
+    assert client.get("/exams/e", headers=slow).status_code == 404
+    refused = client.get("/exams/e", headers=slow)
+    assert refused.status_code == 429
+    assert "1 times a minute" in refused.json()["detail"]
+    assert [client.get("/exams/e", headers=other).status_code for _ in range(3)] == [404] * 3
+
+
+@pytest.mark.parametrize("path", ["/grade", "/filter", "/batches"])
+def test_a_key_with_a_size_of_its_own_sends_nothing_longer(
+    client: TestClient, backend: Backend, path: str
+) -> None:
+    small = key_of(backend, Role.GRADE, limits=KeyLimits(max_body_bytes=2048))
+    other = key_of(backend, Role.GRADE)
+    for headers in (small, other):
+        headers["Content-Type"] = "application/json"
+    body = b" " * 2049
+    refused = client.post(path, content=body, headers=small)
+    assert refused.status_code == 413
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert "2048 bytes" in refused.json()["detail"]
+    in_pieces = client.post(path, content=iter([body[:1024], body[1024:]]), headers=small)
+    assert in_pieces.status_code == 413
+    assert client.post(path, content=body[1:], headers=small).status_code != 413
+    assert client.post(path, content=body, headers=other).status_code != 413
+
+
+def test_a_size_of_its_own_never_lets_a_key_send_more_than_the_settings(
+    settings: Settings, engine: ScriptedEngine
+) -> None:
+    backend = Backend(settings.model_copy(update={"max_request_bytes": 1024}), lambda _: engine)
+    large = key_of(backend, Role.GRADE, limits=KeyLimits(max_body_bytes=4096))
+    with TestClient(create_app(backend), base_url=LOCAL) as client:
+        assert client.post("/grade", content=b" " * 1025, headers=large).status_code == 413
 
 
 @pytest.mark.parametrize("host", ["example.org", "127.0.0.1.example.org", "10.0.0.1:8080", "[::2]"])

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from starlette.types import Message
 
 from service import errors
+from service.access import LOCAL
 from service.api import problems
 from service.api.body_limit import BodyLimit
 from service.api.json_body import JsonRoute
@@ -41,7 +42,9 @@ def _client(raised: Exception | None = None) -> TestClient:
     def make(thing: _Thing) -> _Thing:
         return thing
 
-    return TestClient(app, raise_server_exceptions=False)
+    client = TestClient(app, raise_server_exceptions=False)
+    client.app_state["caller"] = LOCAL
+    return client
 
 
 def _every_error(base: type[errors.SteadyEvalError]) -> list[type[errors.SteadyEvalError]]:
@@ -225,6 +228,7 @@ def test_a_body_over_the_limit_is_not_read_to_its_end() -> None:
 
     scope = {
         "type": "http",
+        "state": {"caller": LOCAL},
         "method": "POST",
         "path": "/thing",
         "query_string": b"",
@@ -247,6 +251,7 @@ def test_a_body_that_is_declared_too_long_is_not_read_at_all() -> None:
 
     scope = {
         "type": "http",
+        "state": {"caller": LOCAL},
         "method": "POST",
         "path": "/thing",
         "query_string": b"",

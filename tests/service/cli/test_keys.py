@@ -10,7 +10,7 @@ from click import Command, Group
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
-from service.access import KeyStore, Role
+from service.access import KeyLimits, KeyStore, Role
 from service.cli.app import app
 from service.errors import InputError, UnauthorizedError
 
@@ -52,6 +52,17 @@ def test_a_key_is_printed_once_to_standard_output_and_nowhere_else(home: Path) -
     assert token.rpartition("_")[2] not in listed
     for shown in (key.prefix, "lms", "grade, read", "e 1", "active"):
         assert shown in listed
+
+
+def test_a_key_may_have_limits_of_its_own(home: Path) -> None:
+    token = created("--rate", "30", "--max-body", "65536")
+    with store(home) as opened:
+        assert opened.authenticate(token).limits == KeyLimits(30, 65_536)
+    listed = keys("list").stdout
+    assert "30" in listed
+    assert "65536" in listed
+    created()
+    assert keys("list").stdout.count("default") == 2
 
 
 def test_a_list_without_keys_says_how_to_make_one() -> None:
@@ -99,7 +110,15 @@ def test_what_cannot_be_used_makes_no_key(home: Path, arguments: tuple[str, ...]
 
 
 @pytest.mark.parametrize(
-    "options", [(), ("--role", "root"), ("--role", "grade", "--days", "0")], ids=str
+    "options",
+    [
+        (),
+        ("--role", "root"),
+        ("--role", "grade", "--days", "0"),
+        ("--role", "grade", "--rate", "0"),
+        ("--role", "grade", "--max-body", "1023"),
+    ],
+    ids=str,
 )
 def test_options_that_are_wrong_are_named(home: Path, options: tuple[str, ...]) -> None:
     assert keys("create", "lms", *options).exit_code == 2
