@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from contextlib import suppress
 from types import FrameType
@@ -68,6 +69,8 @@ def _run(settings: Settings, listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     typer.echo(f"SteadyEval listens on http://{shown}:{port} (its API: /docs)", err=True)
+    # The server repeats the signal that it was stopped with: one that was asked for is no failure.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         _server(create_app(Backend(settings)), settings).run(sockets=[listener])
 
