@@ -65,7 +65,7 @@ def test_groups_are_spread_over_the_questions() -> None:
 
 
 def test_a_mixed_dataset_has_its_shares_and_groups_that_share_one_output() -> None:
-    variants = filter_dataset(items(5, 10), MIXED, groups=30, seed=1)
+    variants = filter_dataset(items(5, 10), MIXED, groups=30, seed=2)
     groups = by_group(variants)
     assert Counter(group[0].source for group in groups.values()) == Counter(
         {
@@ -90,7 +90,7 @@ def test_a_mixed_dataset_has_its_shares_and_groups_that_share_one_output() -> No
 
 
 def test_variants_of_an_answer_name_it() -> None:
-    variants = filter_dataset(items(5, 10), MIXED, groups=30, seed=1)
+    variants = filter_dataset(items(5, 10), MIXED, groups=30, seed=2)
     answers = {f"DS_toy/{item.answer.answer_id}" for item in items(5, 10)}
     for variant in variants:
         if variant.source in (Source.BENIGN, Source.TRAP):
