@@ -4,6 +4,7 @@ SteadyEvalError
 ├── InputError                 what a caller sent cannot be used
 │   ├── ExamFileError          an exam file has bad lines (all of them listed)
 │   ├── UnknownExamError       no such exam, question, answer, judgement or batch is registered
+│   ├── ErasedError            the texts of an answer were erased while it was graded
 │   ├── JobStateError          a batch job is not in a state for what was asked
 │   ├── PromptTooLongError     question, rubric and answer do not fit the model's context
 │   └── AnswerTooLongError     an answer is longer than the setting allows
@@ -84,6 +85,16 @@ class ExamFileError(InputError):
 
 class UnknownExamError(InputError):
     """No such exam, question, answer, judgement or batch is registered."""
+
+
+class ErasedError(InputError):
+    """The texts of an answer were erased while it was graded; nothing was recorded."""
+
+    def __init__(self, exam_id: str, answer_id: str) -> None:
+        super().__init__(
+            f"answer {answer_id!r} of exam {exam_id!r} was erased while it was graded, so nothing "
+            "was recorded; it is graded if it is sent again"
+        )
 
 
 class JobStateError(InputError):

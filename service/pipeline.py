@@ -143,7 +143,8 @@ class GradingPipeline:
         """Grade one answer; it is recorded when this returns.
 
         Raises:
-            InputError: the answer cannot be graded, for example as its prompt is too long.
+            InputError: the answer cannot be graded, for example as its prompt is too long, or as
+                it was erased meanwhile.
             EngineError: the model call failed.
             LedgerError: the Judgements cannot be recorded.
         """
@@ -172,6 +173,7 @@ class GradingPipeline:
 
         Raises:
             InputError: an answer cannot be graded and there is no `on_refused`.
+            ErasedError: an answer was erased meanwhile; nothing is recorded.
             EngineError: a model call failed; nothing is recorded.
             LedgerError: the Judgements cannot be recorded.
         """
@@ -198,6 +200,7 @@ class GradingPipeline:
                     [case.question for case in batch.cases],
                     [case.submission for case in batch.cases],
                     [judgement for case in batch.cases for judgement in case.judgements.values()],
+                    {case.key: case.salt for case in batch.cases},
                 )
         if on_refused is not None:
             for refusal in batch.refusals:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Lock
 
 from service.errors import InputError
 from service.exam import Answer, Question
 from service.judgement import Judgement
+from service.ledger.erasure import AnswerKey
 from service.records import Run, Submission
 
 
@@ -45,6 +46,7 @@ class RecentJudgements:
         questions: Sequence[Question],  # noqa: ARG002
         submissions: Sequence[Submission],
         judgements: Sequence[Judgement],
+        admitted: Mapping[AnswerKey, bytes],  # noqa: ARG002
     ) -> None:
         """Keep each Judgement, unless one with the same result is here."""
         raw = {submission.submission_id: submission.text for submission in submissions}

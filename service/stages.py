@@ -8,7 +8,7 @@ of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -20,6 +20,7 @@ from service.exam import Answer, Question
 from service.filter import AnswerFilter
 from service.grader import Grader
 from service.judgement import Judgement, Stage, judgement_id, result_key, submission_id
+from service.ledger.erasure import AnswerKey
 from service.observability import metrics, tracing
 from service.prompts import PROMPT_VERSION, grading_prompt
 from service.records import Run, Submission
@@ -49,8 +50,13 @@ class Records(Protocol):
         questions: Sequence[Question],
         submissions: Sequence[Submission],
         judgements: Sequence[Judgement],
+        admitted: Mapping[AnswerKey, bytes],
     ) -> None:
-        """Write a run and all that it includes: all or nothing."""
+        """Write a run and all that it includes: all or nothing.
+
+        Raises:
+            ErasedError: an answer was erased since it was admitted with its salt.
+        """
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,11 @@ class Case:
     salt: bytes
     submission: Submission
     judgements: dict[Stage, Judgement] = field(default_factory=dict)
+
+    @property
+    def key(self) -> AnswerKey:
+        """What names the answer."""
+        return AnswerKey(self.question.exam_id, self.answer.answer_id)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from service.errors import (
     ClientGoneError,
     DeadlineError,
     EngineError,
+    ErasedError,
     ForbiddenError,
     InputError,
     JobStateError,
@@ -98,6 +99,7 @@ _KINDS: dict[type[SteadyEvalError], _Kind] = {
     SteadyEvalError: _INTERNAL,
     InputError: _INVALID,
     UnknownExamError: _Kind(HTTPStatus.NOT_FOUND, "not-registered", "Not registered"),
+    ErasedError: _Kind(HTTPStatus.CONFLICT, "erased", "The answer was erased meanwhile"),
     JobStateError: _Kind(HTTPStatus.CONFLICT, "batch-state", "The batch is in another state"),
     PromptTooLongError: _Kind(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "prompt-too-long", "The prompt is too long"

@@ -87,8 +87,10 @@ def erase(
             raise InputError(_nothing_of(student, exam))
         typer.echo(f"{waiting} text(s) in batches")
         _confirm(answers, yes=yes)
-        # These first, so that no batch grades them in between.
-        jobs.erase(student, exam)
+        # These first, so that no batch grades them in between; what one had begun is not recorded,
+        # or is found now.
+        ledger.withdraw(jobs.erase(student, exam))
+        answers = ledger.answers_with_texts(student, exam)
         _report(answers, gone=ledger.erase(answers, by=decided_by, reason=reason))
 
 

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 from service.errors import JobStateError, JobStoreError, QueueFullError, UnknownExamError
 from service.exam import Question
 from service.jobs.job import Counts, Failure, Item, Job, JobState, NewItem, Outcome, Reason
+from service.ledger.erasure import AnswerKey
 
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _SCHEMA_VERSION = 1
@@ -267,9 +268,18 @@ class JobStore:
             ).fetchone()
         return int(count)
 
-    def erase(self, student_id: str, exam_id: str | None) -> None:
-        """Delete the texts that `count_texts` counts; answers that wait fail as `erased`."""
+    def erase(self, student_id: str, exam_id: str | None) -> list[AnswerKey]:
+        """Delete the texts that `count_texts` counts; answers that wait fail as `erased`.
+
+        Returns:
+            The answers; some may be being graded at this moment.
+        """
         with self._writing() as connection:
+            found = connection.execute(
+                "SELECT DISTINCT exam_id, answer_id FROM item JOIN job_question "
+                f"USING (job_id, number) WHERE {_TEXTS_OF}",
+                (student_id, exam_id),
+            ).fetchall()
             connection.execute(
                 "UPDATE item SET text = NULL, state = 'failed', reason = ?, detail = ? "
                 f"WHERE {_TEXTS_OF}",
@@ -280,6 +290,7 @@ class JobStore:
                 f"WHERE {_UNFINISHED} AND NOT EXISTS ({_WAITING})",
                 (_now(),),
             )
+        return [AnswerKey(*row) for row in found]
 
     def close(self) -> None:
         """Close the file."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from service.errors import (
     EngineError,
+    ErasedError,
     InputError,
     LedgerError,
     PromptTooLongError,
@@ -76,6 +77,10 @@ class JobWork:
         run = replace(pipeline.new_run(RunKind.BATCH), run_id=job.job_id, started_at=job.created_at)
         try:
             outcomes = self._outcomes(pipeline, run, items)
+        except ErasedError:
+            # Nothing of the portion is recorded; what still waits of it comes again.
+            self._store.give_back(job_id, items, None)
+            return self._store.job(job_id)
         except BaseException as error:
             self._store.give_back(job_id, items, None if self._stopping() else str(error))
             raise
@@ -124,6 +129,8 @@ class JobWork:
             graded = pipeline.grade_many(
                 [(item.question, answer) for item, answer in items], run=run, on_refused=refuse
             )
+        except ErasedError:
+            raise
         except Exception as error:
             if self._stopping():
                 raise

@@ -37,6 +37,10 @@ _STATEMENTS = (
     f"DELETE FROM salt WHERE {_ANSWER}",
 )
 _WITH_TEXTS = "submission.text IS NOT NULL"
+_WITHDRAW = f"""
+    DELETE FROM salt WHERE {_ANSWER}
+    AND NOT EXISTS (SELECT * FROM submission WHERE {_ANSWER} AND {_WITH_TEXTS})
+"""
 _OF_STUDENT = f"""
     SELECT DISTINCT exam_id, answer_id FROM answer JOIN submission USING (exam_id, answer_id)
     WHERE student_id = ? AND exam_id = coalesce(?, exam_id) AND {_WITH_TEXTS}
@@ -62,6 +66,11 @@ def with_texts_of(
 def older_than(connection: sqlite3.Connection, moment: datetime) -> list[AnswerKey]:
     """Answers with texts of which nothing was received or judged since `moment`."""
     return [AnswerKey(*row) for row in connection.execute(_OLD, {"moment": moment.isoformat()})]
+
+
+def withdraw(connection: sqlite3.Connection, answers: Sequence[AnswerKey]) -> None:
+    """Forget with which salts answers were admitted, unless texts of them are recorded."""
+    connection.executemany(_WITHDRAW, [answer._asdict() for answer in answers])
 
 
 def erase(

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from service.errors import InputError, RecordConflictError, UnknownExamError
+from service.errors import ErasedError, InputError, RecordConflictError, UnknownExamError
 from service.exam import Answer, ExamItem, Question
 from service.judgement import Judgement
 from service.ledger import chain, erasure, publishing, rows, verification
@@ -32,6 +32,7 @@ from service.records import (
 
 _PORTION = 500
 _ERASED_AT_ONCE = 100
+_NOBODY: Mapping[AnswerKey, bytes] = {}
 
 
 class _Owner(NamedTuple):
@@ -180,6 +181,7 @@ class Ledger:
         questions: Sequence[Question],
         submissions: Sequence[Submission],
         judgements: Sequence[Judgement],
+        admitted: Mapping[AnswerKey, bytes] = _NOBODY,
     ) -> None:
         """Write a run and all that it includes, on disk when this returns: all or nothing.
 
@@ -190,14 +192,19 @@ class Ledger:
             questions: those of the submissions, as they were asked.
             submissions: what the Judgements are about.
             judgements: new ones, and those that the run found.
+            admitted: salts with which answers were admitted; an answer that has another by now
+                was erased meanwhile.
 
         Raises:
+            ErasedError: the texts of an answer were erased meanwhile.
             RecordConflictError: a Judgement is in the ledger with another result, or an answer
                 as another student's.
             LedgerError: the file cannot be written.
         """
         self._commits.run(
-            lambda connection: _record(connection, run, questions, submissions, judgements)
+            lambda connection: _record(
+                connection, run, questions, submissions, judgements, admitted
+            )
         )
         self._tell()
 
@@ -307,8 +314,14 @@ class Ledger:
         with self._database.reading() as connection:
             return erasure.older_than(connection, moment)
 
+    def withdraw(self, answers: Sequence[AnswerKey]) -> None:
+        """Let nothing be recorded of answers that are being graded, if no text of them is."""
+        self._commits.run(lambda connection: erasure.withdraw(connection, answers))
+
     def erase(self, answers: Sequence[AnswerKey], *, by: str, reason: str) -> bool:
         """Erase all texts of answers and what was made from them; scores and records stay.
+
+        What is being graded of them at this moment is not recorded.
 
         Args:
             answers: whose texts.
@@ -426,6 +439,7 @@ def _record(
     questions: Sequence[Question],
     submissions: Sequence[Submission],
     judgements: Sequence[Judgement],
+    admitted: Mapping[AnswerKey, bytes],
 ) -> None:
     texts = {submission.submission_id: submission.text for submission in submissions}
     for question in dict.fromkeys(questions):
@@ -438,7 +452,10 @@ def _record(
             _register_answer(connection, key, owner)
         except InputError as error:
             raise RecordConflictError(str(error)) from error
-        if not rows.add_submission(connection, submission, answer_salt(connection, *key)):
+        salt = answer_salt(connection, *key)
+        if admitted.get(key, salt) != salt:
+            raise ErasedError(*key)
+        if not rows.add_submission(connection, submission, salt):
             _check_not_erased(connection, submission)
     for judgement in judgements:
         salt = answer_salt(connection, judgement.exam_id, judgement.answer_id)
@@ -526,9 +543,7 @@ def _check_not_erased(connection: sqlite3.Connection, submission: Submission) ->
         "SELECT text FROM submission WHERE submission_id = ?", (submission.submission_id,)
     ).fetchone()
     if row["text"] is None:
-        raise RecordConflictError(
-            f"the text of submission {submission.submission_id} was erased meanwhile"
-        )
+        raise ErasedError(submission.exam_id, submission.answer_id)
 
 
 def _check_same_result(connection: sqlite3.Connection, judgement: Judgement) -> None:

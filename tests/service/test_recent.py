@@ -15,7 +15,7 @@ def of_prompt(prompt: str, judgement_id: str = "first") -> Judgement:
 
 
 def keep(recent: RecentJudgements, *kept: Judgement) -> None:
-    recent.record(run(), [QUESTION], [SUBMISSION], kept)
+    recent.record(run(), [QUESTION], [SUBMISSION], kept, {})
 
 
 def found(recent: RecentJudgements, prompt: str) -> Judgement | None:

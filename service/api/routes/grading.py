@@ -27,6 +27,7 @@ router = APIRouter(
     | problems.responses(
         HTTPStatus.BAD_REQUEST,
         HTTPStatus.NOT_FOUND,
+        HTTPStatus.CONFLICT,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         HTTPStatus.UNPROCESSABLE_ENTITY,

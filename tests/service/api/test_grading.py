@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -17,7 +18,7 @@ from service.api import examples, problems
 from service.api.app import create_app
 from service.api.backend import Backend
 from service.api.protocol import FilterResponse, GradeResponse
-from service.engine.base import Engine
+from service.engine.base import Engine, GradeCompletion, GradeRequest
 from service.errors import EngineError, PromptTooLongError
 from service.settings import Settings
 from tests.service.api.conftest import LOCAL, grade_request, wait_until_ready
@@ -333,3 +334,22 @@ def test_no_bytes_make_the_service_fail(client: TestClient, content: bytes) -> N
 
 def test_example_request_is_graded(client: TestClient) -> None:
     assert client.post("/grade", json=examples.GRADE_REQUEST).status_code == 200
+
+
+def test_an_answer_that_is_erased_while_it_is_graded_is_told_so(
+    client: TestClient, engine: ScriptedEngine, backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert client.post("/grade", json=grade_request()).status_code == 200
+    grade = engine.grade
+
+    def erase_first(requests: Sequence[GradeRequest]) -> list[GradeCompletion]:
+        answers = backend.ledger.answers_with_texts("s1")
+        backend.ledger.erase(answers, by="registrar", reason="asked")
+        return grade(requests)
+
+    with monkeypatch.context() as erasing:
+        erasing.setattr(engine, "grade", erase_first)
+        refused = client.post("/grade", json=grade_request("Another text."))
+    assert (refused.status_code, refused.json()["type"]) == (409, "urn:steadyeval:problem:erased")
+    assert backend.ledger.answers_with_texts("s1") == []
+    assert client.post("/grade", json=grade_request("Another text.")).status_code == 200

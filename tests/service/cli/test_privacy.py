@@ -13,7 +13,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from service.cli.app import app
-from service.errors import InputError
+from service.engine.base import GradeCompletion, GradeRequest
+from service.errors import ErasedError, InputError
 from service.graph import GraphStore
 from service.graph.comparison import differences
 from service.graph.confirmed import confirmed_spans
@@ -23,7 +24,7 @@ from service.ledger import Ledger
 from service.pipeline import GradingPipeline
 from tests.service.conftest import Server
 from tests.service.exam_world import QUESTION, answer
-from tests.service.scripted_engine import ATTACK, ScriptedEngine
+from tests.service.scripted_engine import ATTACK, ScriptedEngine, by_length
 
 SECRET = "Grandmother Philomena told me so."
 ITEMS = [
@@ -80,6 +81,21 @@ def test_erase_takes_what_waits_in_a_batch(ledger: Ledger, tmp_path: Path) -> No
         assert jobs.count_texts("cem", None) == 1
         assert privacy("erase", "cem", *WHO, "--yes").exit_code == 0
         assert jobs.count_texts("cem", None) == 0
+    assert ledger.answers_with_texts("ana")
+
+
+def test_erase_stops_what_a_batch_grades_at_that_moment(ledger: Ledger, tmp_path: Path) -> None:
+    def grade(request: GradeRequest) -> GradeCompletion:
+        assert privacy("erase", "cem", *WHO, "--yes").exit_code == 0
+        return by_length(request)
+
+    with JobStore(tmp_path / "jobs.sqlite3", most_jobs=3) as jobs:
+        jobs.create([NewItem(QUESTION, "a9", "cem", "unlabelled", SECRET)], None)
+    with pytest.raises(ErasedError):
+        GradingPipeline(ScriptedEngine(grade, name="slow"), ledger=ledger).grade(
+            QUESTION, answer(SECRET, "a9", "cem")
+        )
+    assert ledger.judgements_of_answer("a9") == []
     assert ledger.answers_with_texts("ana")
 
 

@@ -105,6 +105,37 @@ def test_an_answer_that_breaks_the_engine_fails_alone_and_may_be_tried_again(
     assert (job.state, job.counts.graded) == (JobState.DONE, 20)
 
 
+def test_what_is_erased_while_it_is_graded_is_not_recorded_and_the_others_are(
+    work: JobWork, store: JobStore, ledger: Ledger, engine: ScriptedEngine
+) -> None:
+    def grade(request: GradeRequest) -> GradeCompletion:
+        ledger.withdraw(store.erase("s2", None))
+        return by_length(request)
+
+    engine.grade_by = grade
+    job = run_all(work, store, new_items(4))
+    assert (job.counts.graded, job.failures) == (3, {Reason.ERASED: 1})
+    assert [len(ledger.judgements_of_answer(f"a{number}")) for number in range(4)] == [3, 3, 0, 3]
+
+
+def test_a_recorded_text_that_is_erased_while_it_is_graded_again_fails(
+    work: JobWork, store: JobStore, ledger: Ledger
+) -> None:
+    run_all(work, store, new_items(3))
+    first_results = ledger.judgements_of_answer("a1")
+
+    def grade(request: GradeRequest) -> GradeCompletion:
+        ledger.erase(ledger.answers_with_texts("s1"), by="registrar", reason="asked")
+        return by_length(request)
+
+    another = ScriptedEngine(grade, name="another")
+    work = JobWork(store, ledger, lambda: GradingPipeline(another, ledger=ledger), lambda: False)
+    job = run_all(work, store, items_of_exam(ledger, QUESTION.exam_id))
+    assert (job.counts.graded, job.failures) == (2, {Reason.ERASED: 1})
+    assert len(ledger.judgements_of_answer("a1")) == len(first_results)
+    assert ledger.answers_with_texts("s1") == []
+
+
 def test_an_unforeseen_error_is_the_answers_own(
     work: JobWork, store: JobStore, engine: ScriptedEngine
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from service.errors import RecordConflictError
+from service.engine.base import GradeCompletion, GradeRequest
+from service.errors import ErasedError
 from service.exam import ExamItem, HumanScore
 from service.ledger import Ledger
 from service.ledger.erasure import AnswerKey
 from service.pipeline import GradedAnswer, GradingPipeline
 from service.records import Erasure, Rating, RunKind, Submission
 from tests.service.exam_world import QUESTION, answer, question
-from tests.service.scripted_engine import ATTACK, ScriptedEngine
+from tests.service.scripted_engine import ATTACK, ScriptedEngine, by_length
 
 SECRET = "The Moon told me so, says Grandmother Philomena."
 ANA = (QUESTION, answer(f"{SECRET}{ATTACK}", "a1", "ana"))
@@ -145,11 +147,52 @@ def test_who_found_a_judgement_before_it_was_erased_records_nothing(ledger: Ledg
     run = GradingPipeline(ScriptedEngine(), ledger=ledger).new_run(RunKind.REQUEST)
     before = ledger.last_seq()
     judgements = [graded.filter, graded.baseline, graded.filtered]
-    with pytest.raises(RecordConflictError):
+    with pytest.raises(ErasedError):
         ledger.record(run, [QUESTION], [graded.submission], judgements)
-    with pytest.raises(RecordConflictError, match="erased meanwhile"):
+    with pytest.raises(ErasedError, match=r"'a1'.*nothing was recorded"):
         ledger.record(run, [QUESTION], [graded.submission], [])
     assert ledger.last_seq() == before
+
+
+def grade_while(
+    ledger: Ledger, happens: Callable[[Ledger], object], text: str = SECRET
+) -> GradedAnswer:
+    """Grade a text of Ana's first answer while another process does something to the ledger."""
+
+    def grade(request: GradeRequest) -> GradeCompletion:
+        with closing(Ledger(ledger.path)) as elsewhere:
+            happens(elsewhere)
+        return by_length(request)
+
+    pipeline = GradingPipeline(ScriptedEngine(grade, name="slow"), ledger=ledger)
+    return pipeline.grade(QUESTION, answer(text, "a1", "ana"))
+
+
+@pytest.mark.parametrize("text", [ANA[1].text, "A second try, by Philomena."])
+def test_what_is_being_graded_while_it_is_erased_is_not_recorded(path: Path, text: str) -> None:
+    ledger = Ledger(path)
+    fill(ledger)
+    with pytest.raises(ErasedError):
+        grade_while(ledger, erase, text)
+    assert ledger.answers_with_texts("ana") == []
+    assert list(ledger.faults()) == []
+    assert b"Philomena" not in content(path)
+    ledger.close()
+
+
+def test_an_answer_is_withdrawn_before_anything_of_it_is_recorded(ledger: Ledger) -> None:
+    key = AnswerKey("Tides", "a1")
+    with pytest.raises(ErasedError):
+        grade_while(ledger, lambda elsewhere: elsewhere.withdraw([key]))
+    assert ledger.last_seq() == 0
+    assert GradingPipeline(ScriptedEngine(), ledger=ledger).grade(*ANA)
+
+
+def test_an_answer_with_texts_cannot_be_withdrawn(ledger: Ledger) -> None:
+    fill(ledger)
+    key = AnswerKey("Tides", "a1")
+    assert grade_while(ledger, lambda elsewhere: elsewhere.withdraw([key]))
+    assert list(ledger.faults()) == []
 
 
 def test_an_equal_answer_of_somebody_else_stays(ledger: Ledger) -> None:
