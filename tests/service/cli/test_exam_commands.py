@@ -266,3 +266,20 @@ def score_of(tail: str) -> GradeCompletion:
 
 def flat(output: str) -> str:
     return " ".join(output.split())
+
+
+@pytest.mark.parametrize("command", ["grade", "filter", "regrade"])
+@pytest.mark.usefixtures("engine")
+def test_with_pseudonyms_no_file_and_no_line_holds_the_id_of_a_student(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEADYEVAL_PSEUDONYM_KEY", "0123456789abcdef" * 2)
+    exam, out = tmp_path / "exam.jsonl", tmp_path / "results.jsonl"
+    named = [{**record, "student_id": f"seat-{record['student_id']}"} for record in records(EXAM)]
+    exam.write_text("".join(f"{json.dumps(record)}\n" for record in named), encoding="utf-8")
+    ran = steadyeval(command, exam, "--out", out)
+    assert ran.exit_code == 0, ran.output
+    assert len(records(out)) == len(named)
+    assert "seat-" not in ran.output
+    for path in (out, *(tmp_path / "home").rglob("*")):
+        assert path.is_dir() or b"seat-" not in path.read_bytes(), path
