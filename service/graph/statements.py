@@ -26,6 +26,9 @@ Row = dict[str, Any]
 
 _ROWS_PER_STATEMENT = 500
 
+# Each of these writes properties that no other kind of them writes, and reads none.
+_SWAPPABLE = (Question, Submission, Rating, Run, Judgement, Inclusion)
+
 # A record may arrive before the one that describes its neighbour, so every statement merges both
 # ends of a relationship; the neighbour's own record fills in the rest.
 _MERGE_ANSWER = """
@@ -165,10 +168,11 @@ def statements(
     With `stage_labels`, Judgements also get a label for their stage: `Baseline`, `Filter` or
     `Filtered`. Nothing but the colours of Neo4j Browser goes by these labels.
 
-    Neighbours of one type share a statement. Their rows are sorted by key, so that two writers
-    take locks in the same order; records of equal key keep theirs, and the last one wins.
+    Records of one type share a statement where no other's order matters between them. Their rows
+    are sorted by key, so that two writers take locks in the same order; records of equal key keep
+    theirs, and the last one wins.
     """
-    for kind, group in groupby(records, key=type):
+    for kind, group in groupby(_by_type(records), key=type):
         writer = _WRITERS[kind]
         rows = sorted((writer.row(record) for record in group), key=itemgetter("key"))
         for first in range(0, len(rows), _ROWS_PER_STATEMENT):
@@ -176,6 +180,15 @@ def statements(
             yield writer.cypher, portion
             if stage_labels and kind is Judgement:
                 yield _LABEL_STAGES, portion
+
+
+def _by_type(records: Sequence[Record | Position]) -> Iterator[Record | Position]:
+    """The records, those of one type together wherever the graph is the same for it."""
+    for may_swap, neighbours in groupby(records, key=lambda record: type(record) in _SWAPPABLE):
+        if may_swap:
+            yield from sorted(neighbours, key=lambda record: _SWAPPABLE.index(type(record)))
+        else:
+            yield from neighbours
 
 
 def row_of(record: Record | Position) -> Row:
