@@ -37,7 +37,7 @@ def browser_url(store: GraphStore) -> str:
     found = store.query(_LISTENS, {"name": f"server.{scheme}.listen_address"}).rows
     # Who may not see settings gets no rows.
     port = found[0][0].rpartition(":")[2] if found else _DEFAULT_PORTS[scheme]
-    form = {"dbms": store.uri, "db": store.database, "preselectAuthMethod": "USER_PASS"}
+    form = {"dbms": store.uri, "db": store.database}
     return f"{scheme}://{host}:{port}/browser/?{urlencode(form)}"
 
 
