@@ -16,6 +16,7 @@ FAVOURITES = "steadyeval-favourites.zip"
 STYLE = "steadyeval.grass"
 
 _FOLDER = "SteadyEval"
+_PARAMETERS = "SteadyEval parameters"
 _LISTENS = """
 SHOW SETTINGS YIELD name, value
 WHERE name = $name
@@ -42,7 +43,10 @@ def browser_url(store: GraphStore) -> str:
 
 
 def write_imports(folder: Path) -> tuple[Path, Path]:
-    """Write the favourites, one for each documented query, and the style sheet into `folder`.
+    """Write the favourites and the style sheet into `folder`.
+
+    Each documented query is a favourite, and the commands that set its parameters are another:
+    of a script with several commands, Browser shows no results.
 
     Returns:
         Their paths.
@@ -54,13 +58,16 @@ def write_imports(folder: Path) -> tuple[Path, Path]:
     favourites, style = folder / FAVOURITES, folder / STYLE
     with ZipFile(favourites, "w") as archive:
         for path in documented_queries().values():
-            member = ZipInfo(f"{_FOLDER}/{path.name}")
-            member.compress_type = ZIP_DEFLATED
-            archive.writestr(member, _favourite(path.read_text(encoding="utf-8")))
+            query = path.read_text(encoding="utf-8")
+            _add(archive, f"{_FOLDER}/{path.name}", query)
+            if commands := _DEFAULT.findall(query):
+                lines = [f"// Parameters of {path.stem}", *(f"{command};" for command in commands)]
+                _add(archive, f"{_PARAMETERS}/{path.name}", "\n".join(lines))
     copyfile(neo4j_dir() / STYLE, style)
     return favourites, style
 
 
-def _favourite(text: str) -> str:
-    """A query file whose defaults are commands that set Browser's parameters."""
-    return _DEFAULT.sub(r"\1;", text)
+def _add(archive: ZipFile, name: str, text: str) -> None:
+    member = ZipInfo(name)
+    member.compress_type = ZIP_DEFLATED
+    archive.writestr(member, text)
