@@ -61,7 +61,9 @@ def write_imports(folder: Path) -> tuple[Path, Path]:
             query = path.read_text(encoding="utf-8")
             _add(archive, f"{_FOLDER}/{path.name}", query)
             if commands := _DEFAULT.findall(query):
-                lines = [f"// Parameters of {path.stem}", *(f"{command};" for command in commands)]
+                # Browser names a script after the comment in its first line.
+                question = query.partition("\n")[0]
+                lines = [question, *(f"{command};" for command in commands)]
                 _add(archive, f"{_PARAMETERS}/{path.name}", "\n".join(lines))
     copyfile(neo4j_dir() / STYLE, style)
     return favourites, style

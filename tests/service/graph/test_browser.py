@@ -56,6 +56,8 @@ def test_favourites_are_the_documented_queries_and_the_commands_that_set_their_p
         commands = scripts.pop(f"SteadyEval parameters/{name}.cypher", "")
         parameters = dict(re.findall(r"^:param (\w+) => (.+);$", commands, re.MULTILINE))
         assert set(parameters) == set(re.findall(r"\$(\w+)", query))
+        # Browser shows the first line as the script's name.
+        assert commands.partition("\n")[0] == query.partition("\n")[0]
     assert not scripts
 
 
