@@ -23,6 +23,18 @@ SplitOption = Annotated[str, typer.Option(help="Split to use of files that have 
 
 
 @train_app.command()
+def average(
+    adapters: Annotated[list[Path], typer.Argument(help="Folders of adapters of one shape.")],
+    out: Annotated[Path, typer.Option(help="Folder for the mean.")],
+) -> None:
+    """Average adapters that were trained from the same start; often steadier than each of them."""
+    from filter_training.average import average_adapters
+
+    average_adapters(adapters, out)
+    typer.echo(f"the mean of {len(adapters)} adapters is in {out}")
+
+
+@train_app.command()
 def dataset(
     exam: Annotated[list[Path], typer.Argument(help="Exam files.")],
     out: Annotated[Path, typer.Option(help="Folder for the dataset and its data card.")],
