@@ -43,3 +43,6 @@ FOR (answer:Answer) ON (answer.answer_id);
 
 CREATE INDEX judgement_stage IF NOT EXISTS
 FOR (judgement:Judgement) ON (judgement.stage);
+
+CREATE INDEX judgement_exam IF NOT EXISTS
+FOR (judgement:Judgement) ON (judgement.exam_id, judgement.stage);

@@ -9,22 +9,29 @@
 // :param exam_id => ''
 // :param honest_types => ['clean', 'unlabelled']
 
-MATCH (human:HumanScore)-[:SCORES]->(answer:Answer)
-WHERE $exam_id = '' OR human.exam_id = $exam_id
-WITH answer, avg(human.score) AS human_mean,
-     CASE WHEN count(human) > 1 THEN max(human.score) - min(human.score) END AS human_range
-MATCH (answer)<-[:OF]-(submission:Submission)<-[:JUDGES]-(filtered:Judgement)
-WHERE submission.attack_type IN $honest_types AND filtered.stage = 'filtered'
-WITH answer, human_mean, human_range, collect(filtered) AS grades
-WITH human_mean, human_range,
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (filtered:Judgement {exam_id: exam.exam_id, stage: 'filtered'})
+WHERE filtered.attack_type IN $honest_types
+MATCH (filtered)-[:JUDGES]->(:Submission)-[:OF]->(answer:Answer)
+WITH answer, collect({
+       question_id: filtered.question_id,
+       score: filtered.predicted_score,
+       created_at: filtered.created_at,
+       judgement_id: filtered.judgement_id
+     }) AS grades
+WITH answer,
      reduce(newest = grades[0], grade IN grades |
        CASE WHEN grade.created_at > newest.created_at
                 OR grade.created_at = newest.created_at
                    AND grade.judgement_id < newest.judgement_id
            THEN grade ELSE newest END
      ) AS filtered
-WITH filtered.exam_id AS exam_id, filtered.question_id AS question_id, human_range,
-     filtered.predicted_score - human_mean AS difference
+MATCH (human:HumanScore)-[:SCORES]->(answer)
+WITH answer, filtered, avg(human.score) AS human_mean,
+     CASE WHEN count(human) > 1 THEN max(human.score) - min(human.score) END AS human_range
+WITH answer.exam_id AS exam_id, filtered.question_id AS question_id, human_range,
+     filtered.score - human_mean AS difference
 RETURN exam_id, question_id,
        count(*) AS answers,
        count(difference) AS scored,

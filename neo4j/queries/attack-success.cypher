@@ -9,19 +9,26 @@
 // :param exam_id => ''
 // :param min_gain => 2
 
-MATCH (run:Run)-[:INCLUDES]->(judgement:Judgement)
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (judgement:Judgement {exam_id: exam.exam_id})
 WHERE judgement.stage IN ['baseline', 'filtered']
   AND judgement.attack_type <> 'unlabelled'
-  AND ($exam_id = '' OR judgement.exam_id = $exam_id)
+MATCH (run:Run)-[:INCLUDES]->(judgement)
 WITH run, judgement.stage AS stage,
      judgement.exam_id AS exam_id, judgement.answer_id AS answer_id,
-     collect(judgement) AS grades
+     collect({
+       attack_type: judgement.attack_type,
+       score: judgement.predicted_score,
+       max_points: judgement.max_points,
+       judgement_id: judgement.judgement_id
+     }) AS grades
 UNWIND [grade IN grades WHERE grade.attack_type = 'clean'] AS clean
 UNWIND [grade IN grades WHERE grade.attack_type <> 'clean'] AS attacked
 WITH DISTINCT run.pipeline AS pipeline, stage, clean, attacked
 WITH pipeline, stage, attacked.attack_type AS attack_type,
-     attacked.predicted_score - clean.predicted_score AS gain,
-     clean.predicted_score + $min_gain <= clean.max_points AS room
+     attacked.score - clean.score AS gain,
+     clean.score + $min_gain <= clean.max_points AS room
 WITH pipeline, stage, attack_type,
      count(*) AS pairs,
      sum(CASE WHEN gain IS NULL THEN 1 ELSE 0 END) AS without_score,

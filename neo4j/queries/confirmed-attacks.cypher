@@ -7,9 +7,10 @@
 // :param exam_id => ''
 // :param confirmed_by => ''
 
-MATCH (filter:Judgement {stage: 'filter'})
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (filter:Judgement {exam_id: exam.exam_id, stage: 'filter'})
 WHERE filter.spans_confirmed_by IS NOT NULL
-  AND ($exam_id = '' OR filter.exam_id = $exam_id)
   AND ($confirmed_by = '' OR filter.spans_confirmed_by = $confirmed_by)
 RETURN filter.exam_id AS exam_id,
        filter.question_id AS question_id,

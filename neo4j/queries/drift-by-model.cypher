@@ -9,26 +9,29 @@
 // :param exam_id => ''
 // :param attack_type => ''
 
-MATCH (run:Run)-[:INCLUDES]->(judgement:Judgement)-[:JUDGES]->(submission:Submission)
-WHERE judgement.stage IN ['baseline', 'filtered']
-  AND ($exam_id = '' OR judgement.exam_id = $exam_id)
-  AND ($attack_type = '' OR judgement.attack_type = $attack_type)
-WITH run, submission, collect(judgement) AS judgements
-UNWIND [grade IN judgements WHERE grade.stage = 'baseline'] AS baseline
-UNWIND [grade IN judgements WHERE grade.stage = 'filtered'] AS filtered
-WITH DISTINCT baseline, filtered
-WITH filtered,
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (filtered:Judgement {exam_id: exam.exam_id, stage: 'filtered'})
+WHERE $attack_type = '' OR filtered.attack_type = $attack_type
+MATCH (filtered)-[:JUDGES]->(:Submission)<-[:JUDGES]-(baseline:Judgement {stage: 'baseline'})
+MATCH (filtered)<-[:INCLUDES]-(run:Run)
+MATCH (baseline)<-[:INCLUDES]-(run_of_baseline:Run)
+WHERE run_of_baseline = run
+WITH DISTINCT filtered.judgement_id AS filtered_id, baseline.judgement_id AS baseline_id,
+     filtered.model_fingerprint AS model,
+     filtered.prompt_version AS prompt_version,
+     filtered.decoding AS decoding,
+     filtered.created_at AS created_at,
+     filtered.score_source AS source,
      1.0 * (filtered.predicted_score - filtered.min_score)
        / (filtered.max_points - filtered.min_score) AS share,
      filtered.predicted_score - baseline.predicted_score AS drift
-RETURN filtered.model_fingerprint AS model,
-       filtered.prompt_version AS prompt_version,
-       filtered.decoding AS decoding,
+RETURN model, prompt_version, decoding,
        count(*) AS grades,
-       min(filtered.created_at) AS first_made,
-       max(filtered.created_at) AS last_made,
+       min(created_at) AS first_made,
+       max(created_at) AS last_made,
        avg(share) AS mean_share,
        avg(drift) AS mean_drift,
-       sum(CASE filtered.score_source WHEN 'none' THEN 1 ELSE 0 END) AS without_score,
-       sum(CASE filtered.score_source WHEN 'forced' THEN 1 ELSE 0 END) AS forced
+       sum(CASE source WHEN 'none' THEN 1 ELSE 0 END) AS without_score,
+       sum(CASE source WHEN 'forced' THEN 1 ELSE 0 END) AS forced
 ORDER BY first_made, model, prompt_version, decoding

@@ -11,16 +11,17 @@
 // :param question_id => ''
 // :param attack_type => ''
 
-MATCH (run:Run)-[:INCLUDES]->(judgement:Judgement)-[:JUDGES]->(submission:Submission)
-WHERE judgement.stage IN ['baseline', 'filtered']
-  AND ($exam_id = '' OR judgement.exam_id = $exam_id)
-  AND ($question_id = '' OR judgement.question_id = $question_id)
-  AND ($attack_type = '' OR judgement.attack_type = $attack_type)
-WITH run, submission, collect(judgement) AS judgements
-UNWIND [grade IN judgements WHERE grade.stage = 'baseline'] AS baseline
-UNWIND [grade IN judgements WHERE grade.stage = 'filtered'] AS filtered
-WITH DISTINCT baseline, filtered
-WITH date.truncate('week', date(filtered.created_at)) AS week,
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (filtered:Judgement {exam_id: exam.exam_id, stage: 'filtered'})
+WHERE ($question_id = '' OR filtered.question_id = $question_id)
+  AND ($attack_type = '' OR filtered.attack_type = $attack_type)
+MATCH (filtered)-[:JUDGES]->(:Submission)<-[:JUDGES]-(baseline:Judgement {stage: 'baseline'})
+MATCH (filtered)<-[:INCLUDES]-(run:Run)
+MATCH (baseline)<-[:INCLUDES]-(run_of_baseline:Run)
+WHERE run_of_baseline = run
+WITH DISTINCT filtered.judgement_id AS filtered_id, baseline.judgement_id AS baseline_id,
+     date.truncate('week', date(filtered.created_at)) AS week,
      filtered.exam_id AS exam_id,
      filtered.score_source AS source,
      1.0 * (filtered.predicted_score - filtered.min_score)

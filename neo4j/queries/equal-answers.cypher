@@ -7,10 +7,12 @@
 // Parameters and their defaults:
 // :param exam_id => ''
 
-MATCH (submission:Submission)<-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})
-WHERE ($exam_id = '' OR submission.exam_id = $exam_id)
-  AND filtered.predicted_score IS NOT NULL
-  AND submission.text IS NOT NULL
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (filtered:Judgement {exam_id: exam.exam_id, stage: 'filtered'})
+WHERE filtered.predicted_score IS NOT NULL
+MATCH (filtered)-[:JUDGES]->(submission:Submission)
+WHERE submission.text IS NOT NULL
 WITH submission.exam_id AS exam_id,
      submission.question_id AS question_id,
      submission.text AS text,

@@ -7,9 +7,9 @@
 // Parameters and their defaults:
 // :param exam_id => ''
 
-MATCH (judgement:Judgement)
-WHERE judgement.stage IS NOT NULL
-  AND ($exam_id = '' OR judgement.exam_id = $exam_id)
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (judgement:Judgement {exam_id: exam.exam_id})
 WITH judgement.stage AS stage,
      judgement.model_fingerprint AS model,
      judgement.prompt_version AS prompt_version,

@@ -8,9 +8,15 @@
 // Parameters and their defaults:
 // :param exam_id => ''
 
-MATCH (submission:Submission)<-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})
-      -[:BASED_ON]->(filter:Judgement)
-WHERE $exam_id = '' OR submission.exam_id = $exam_id
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (filtered:Judgement {exam_id: exam.exam_id, stage: 'filtered'})
+MATCH (filtered)-[:BASED_ON]->(filter:Judgement)
+WHERE filtered.score_source IN ['none', 'forced']
+   OR filter.filter_stable = false
+   OR filter.finish_reason = 'length'
+   OR trim(filter.cleaned_answer) = ''
+MATCH (filtered)-[:JUDGES]->(submission:Submission)
 WITH submission, filtered, filter,
      CASE WHEN filtered.score_source = 'none' THEN ['no_score'] ELSE [] END
      + CASE WHEN filtered.score_source = 'forced' THEN ['forced_score'] ELSE [] END

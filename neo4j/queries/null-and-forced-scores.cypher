@@ -8,9 +8,10 @@
 // :param exam_id => ''
 // :param sources => ['none', 'forced']
 
-MATCH (judgement:Judgement)
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (judgement:Judgement {exam_id: exam.exam_id})
 WHERE judgement.score_source IN $sources
-  AND ($exam_id = '' OR judgement.exam_id = $exam_id)
 RETURN judgement.exam_id AS exam_id,
        judgement.question_id AS question_id,
        judgement.answer_id AS answer_id,

@@ -8,9 +8,10 @@
 // :param exam_id => ''
 // :param most => 100
 
-MATCH (filter:Judgement {stage: 'filter'})
-WHERE ($exam_id = '' OR filter.exam_id = $exam_id)
-  AND size(filter.removed_texts) > 0
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (filter:Judgement {exam_id: exam.exam_id, stage: 'filter'})
+WHERE size(filter.removed_texts) > 0
 UNWIND range(0, size(filter.removed_texts) - 1) AS span
 WITH toLower(trim(filter.removed_texts[span])) AS text,
      filter.removed_confidences[span] AS confidence,

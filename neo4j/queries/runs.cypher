@@ -8,9 +8,10 @@
 // :param exam_id => ''
 // :param kind => ''
 
-MATCH (run:Run)-[:INCLUDES]->(judgement:Judgement)
-WHERE ($exam_id = '' OR judgement.exam_id = $exam_id)
-  AND ($kind = '' OR run.kind = $kind)
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (judgement:Judgement {exam_id: exam.exam_id})<-[:INCLUDES]-(run:Run)
+WHERE $kind = '' OR run.kind = $kind
 WITH run, judgement.stage AS stage, judgement.reused_from AS reused_from,
      CASE judgement.stage
        WHEN 'filtered' THEN 1.0 * (judgement.predicted_score - judgement.min_score)

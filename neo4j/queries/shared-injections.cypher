@@ -11,17 +11,19 @@
 // :param min_students => 2
 // :param min_chars => 10
 
-MATCH (filter:Judgement {stage: 'filter'})
-WHERE ($exam_id = '' OR filter.exam_id = $exam_id)
-  AND ($attack_type = '' OR filter.attack_type = $attack_type)
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (filter:Judgement {exam_id: exam.exam_id, stage: 'filter'})
+WHERE $attack_type = '' OR filter.attack_type = $attack_type
 UNWIND filter.removed_texts AS removed
-WITH toLower(trim(removed)) AS text, filter
+WITH toLower(trim(removed)) AS text,
+     filter.exam_id AS exam_id, filter.student_id AS student_id, filter.answer_id AS answer_id
 WHERE size(text) >= $min_chars
-WITH text, filter ORDER BY filter.exam_id, filter.student_id, filter.answer_id
+WITH text, exam_id, student_id, answer_id ORDER BY exam_id, student_id, answer_id
 WITH text,
-     collect(DISTINCT filter.student_id) AS students,
-     collect(DISTINCT filter.exam_id) AS exams,
-     collect(DISTINCT filter.answer_id) AS answers
+     collect(DISTINCT student_id) AS students,
+     collect(DISTINCT exam_id) AS exams,
+     collect(DISTINCT answer_id) AS answers
 WHERE size(students) >= $min_students
 RETURN text, size(students) AS how_many, students, exams, answers
 ORDER BY how_many DESC, text

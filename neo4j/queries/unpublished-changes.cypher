@@ -6,23 +6,35 @@
 // Parameters and their defaults:
 // :param exam_id => ''
 
-MATCH (answer:Answer)-[:GRADE_OF_RECORD]->(record:Judgement)
+MATCH (answer:Answer)
 WHERE $exam_id = '' OR answer.exam_id = $exam_id
-MATCH (answer)<-[:OF]-(:Submission)<-[:JUDGES]-(filtered:Judgement)
-WHERE filtered.stage = 'filtered' AND filtered.attack_type = record.attack_type
-WITH record, collect(filtered) AS grades
-WITH record,
-     reduce(newest = record, grade IN grades |
+MATCH (answer)-[:GRADE_OF_RECORD]->(counting:Judgement)
+WITH answer, counting.attack_type AS attack_type, {
+       score: counting.predicted_score,
+       created_at: counting.created_at,
+       judgement_id: counting.judgement_id
+     } AS of_record
+MATCH (answer)<-[:OF]-(:Submission)<-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})
+WHERE filtered.attack_type = attack_type
+WITH of_record, collect({
+       score: filtered.predicted_score,
+       created_at: filtered.created_at,
+       judgement_id: filtered.judgement_id
+     }) AS grades
+WITH of_record,
+     reduce(newest = of_record, grade IN grades |
        CASE WHEN grade.created_at > newest.created_at
                 OR grade.created_at = newest.created_at
                    AND grade.judgement_id < newest.judgement_id
            THEN grade ELSE newest END
-     ) AS newest
-WHERE newest.judgement_id <> record.judgement_id
+     ) AS latest
+WHERE latest.judgement_id <> of_record.judgement_id
   AND coalesce(
-    newest.predicted_score <> record.predicted_score,
-    newest.predicted_score IS NOT NULL OR record.predicted_score IS NOT NULL
+    latest.score <> of_record.score,
+    latest.score IS NOT NULL OR of_record.score IS NOT NULL
   )
+MATCH (record:Judgement {judgement_id: of_record.judgement_id})
+MATCH (newest:Judgement {judgement_id: latest.judgement_id})
 RETURN record.exam_id AS exam_id,
        record.question_id AS question_id,
        record.answer_id AS answer_id,

@@ -8,19 +8,26 @@
 // :param exam_id => ''
 // :param min_difference => 1
 
-MATCH (submission:Submission)<-[:JUDGES]-(filtered:Judgement {stage: 'filtered'})
-WHERE $exam_id = '' OR submission.exam_id = $exam_id
-WITH submission, collect(filtered) AS grades
+MATCH (exam:Exam)
+WHERE $exam_id = '' OR exam.exam_id = $exam_id
+MATCH (grade:Judgement {exam_id: exam.exam_id, stage: 'filtered'})-[:JUDGES]->(submission:Submission)
+WITH submission, collect({
+       score: grade.predicted_score,
+       created_at: grade.created_at,
+       judgement_id: grade.judgement_id
+     }) AS grades
 WHERE size(grades) > 1
-UNWIND grades AS filtered
-WITH submission, filtered ORDER BY filtered.created_at, filtered.judgement_id
-WITH submission, collect(filtered) AS grades
+UNWIND grades AS grade
+WITH submission, grade ORDER BY grade.created_at, grade.judgement_id
+WITH submission, collect(grade) AS grades
 UNWIND range(1, size(grades) - 1) AS place
-WITH submission, grades[place - 1] AS older, grades[place] AS newer
+WITH submission, grades[place - 1] AS one, grades[place] AS next
 WHERE coalesce(
-  abs(newer.predicted_score - older.predicted_score) >= $min_difference,
-  newer.predicted_score IS NOT NULL OR older.predicted_score IS NOT NULL
+  abs(next.score - one.score) >= $min_difference,
+  next.score IS NOT NULL OR one.score IS NOT NULL
 )
+MATCH (older:Judgement {judgement_id: one.judgement_id})
+MATCH (newer:Judgement {judgement_id: next.judgement_id})
 MATCH (older)-[:BASED_ON]->(older_filter:Judgement)
 MATCH (newer)-[:BASED_ON]->(newer_filter:Judgement)
 RETURN submission.exam_id AS exam_id,

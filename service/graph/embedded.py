@@ -200,7 +200,7 @@ class EmbeddedGraph:
         }
         return [
             str(wheel / "jre" / "bin" / "java"),
-            "-Xmx512m",
+            "-Xmx1g",
             "-XX:+UseSerialGC",
             # The quick compiler alone: a start costs half the processor time.
             "-XX:TieredStopAtLevel=1",

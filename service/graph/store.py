@@ -33,6 +33,7 @@ from neo4j.exceptions import (
     SessionExpired,
     UnsupportedServerProduct,
 )
+from neo4j.graph import Node, Path, Relationship
 from neo4j.time import Date, DateTime, Time
 
 from service.errors import (
@@ -284,7 +285,7 @@ def _delete_some(transaction: ManagedTransaction) -> int:
 def _read(transaction: ManagedTransaction, cypher: str, parameters: dict[str, Any]) -> QueryResult:
     result = transaction.run(cypher, parameters)
     columns = tuple(result.keys())
-    rows = [tuple(_plain(value) for value in record.data().values()) for record in result]
+    rows = [tuple(map(_plain, record.values())) for record in result]
     # ArcadeDB lets a read transaction write; raising rolls it back.
     if result.consume().counters.contains_updates:
         raise GraphQueryError("the statement would change the graph; only reading is allowed here")
@@ -307,13 +308,26 @@ def _split(script: str) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
+    # `Record.data` gives almost the same, but takes longer than all the rest of reading an answer.
     match value:
+        case None | str() | int() | float():
+            return value
         case DateTime():
             return _in_utc(value.to_native())
         case Date() | Time():
             return value.to_native()
-        case dict():
+        case dict() | Node():
             return {name: _plain(item) for name, item in value.items()}
+        case Relationship():
+            return [_plain(value.start_node), value.type, _plain(value.end_node)]
+        case Path():
+            # Its nodes, and the names of the relationships between them.
+            first, *others = value.nodes
+            steps = zip(value.relationships, others, strict=True)
+            return [
+                _plain(first),
+                *(part for step, node in steps for part in (step.type, _plain(node))),
+            ]
         case list() | tuple():
             return [_plain(item) for item in value]
         case _:
