@@ -42,9 +42,9 @@ class Draw:
             InputError: a file has faults, or there is no such answer, or one stands there twice.
             SettingsError: there is no such fold.
         """
-        limit = settings.max_answer_chars
+        limit, pseudonyms = settings.max_answer_chars, settings.pseudonyms
         items = [
-            settings.pseudonyms.item(item)
+            pseudonyms.item(item)
             for path in self.exams
             for item in unattacked(read_exam(path, max_answer_chars=limit), self.split)
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import copyfile
 
@@ -12,8 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from service.errors import InputError
-
-_CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+from service.model_store import ADAPTER_CONFIG, ADAPTER_WEIGHTS
 
 
 def average_adapters(adapters: Sequence[Path], out: Path) -> None:
@@ -31,26 +30,29 @@ def average_adapters(adapters: Sequence[Path], out: Path) -> None:
     """
     if out.exists():
         raise InputError(f"{out} exists; name a new folder")
-    shapes = [_shape(adapter) for adapter in adapters]
-    for adapter, shape in zip(adapters, shapes, strict=True):
-        if shape != shapes[0]:
+    loaded = [_load(adapter) for adapter in adapters]
+    scale, first = loaded[0]
+    for adapter, (its_scale, weights) in zip(adapters, loaded, strict=True):
+        if its_scale != scale or _shapes(weights) != _shapes(first):
             raise InputError(f"{adapter} is not of the shape of {adapters[0]}")
-    weights = [load_file(adapter / _WEIGHTS) for adapter in adapters]
     mean = {
-        name: torch.stack([each[name].float() for each in weights]).mean(0).to(first.dtype)
-        for name, first in weights[0].items()
+        name: torch.stack([weights[name].float() for _, weights in loaded]).mean(0).to(matrix.dtype)
+        for name, matrix in first.items()
     }
     out.mkdir(parents=True)
-    copyfile(adapters[0] / _CONFIG, out / _CONFIG)
-    save_file(mean, out / _WEIGHTS, metadata={"format": "pt"})
+    copyfile(adapters[0] / ADAPTER_CONFIG, out / ADAPTER_CONFIG)
+    save_file(mean, out / ADAPTER_WEIGHTS, metadata={"format": "pt"})
 
 
-def _shape(adapter: Path) -> tuple[dict[str, object], dict[str, torch.Size]]:
-    """Scale of an adapter, and the shapes of its matrices."""
+def _load(adapter: Path) -> tuple[dict[str, object], dict[str, torch.Tensor]]:
+    """What scales an adapter, and its matrices."""
     try:
-        config = json.loads((adapter / _CONFIG).read_text(encoding="utf-8"))
-        weights = load_file(adapter / _WEIGHTS)
+        config = json.loads((adapter / ADAPTER_CONFIG).read_text(encoding="utf-8"))
+        weights = load_file(adapter / ADAPTER_WEIGHTS)
     except (OSError, ValueError, SafetensorError) as error:
         raise InputError(f"{adapter} holds no adapter: {error}") from error
-    scale = {name: config.get(name) for name in ("r", "lora_alpha", "use_rslora")}
-    return scale, {name: matrix.shape for name, matrix in weights.items()}
+    return {name: config.get(name) for name in ("r", "lora_alpha", "use_rslora")}, weights
+
+
+def _shapes(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: matrix.shape for name, matrix in weights.items()}

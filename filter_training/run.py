@@ -20,11 +20,10 @@ from service.engine.base import Role
 from service.errors import InputError, SettingsError
 from service.exam import ExamItem
 from service.manifest import hash_file
-from service.model_store import locate_base
+from service.model_store import ADAPTER_WEIGHTS, locate_base
 from service.profile import load_profile
 from service.settings import Settings
 
-_WEIGHTS = "adapter_model.safetensors"
 _LIBRARIES = ("torch", "transformers", "peft")
 
 
@@ -126,7 +125,7 @@ def train(
 
 
 def _adapter_hash(folder: Path) -> str:
-    path = folder / _WEIGHTS
+    path = folder / ADAPTER_WEIGHTS
     try:
         return hash_file(path)
     except OSError as error:

@@ -32,7 +32,9 @@ from service.resources import models_dir
 from service.settings import Settings
 from service.terms import is_accepted, record_acceptance
 
-_ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
+ADAPTER_CONFIG, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+"""What an adapter folder in PEFT's format holds."""
+_ADAPTER_FILES = (ADAPTER_CONFIG, ADAPTER_WEIGHTS)
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model")
 
 

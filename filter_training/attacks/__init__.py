@@ -18,7 +18,7 @@ from filter_training.attacks.placement import PLACEMENTS, halves, place, possibl
 from filter_training.attacks.spoofing import SPOOFING
 from filter_training.attacks.templates import TEMPLATES
 from filter_training.attacks.tricks import TRICKS
-from filter_training.attacks.written import SHARE, written_order, written_texts
+from filter_training.attacks.written import draws_written, written_order
 from filter_training.marked import Attack, Part
 from service.exam import Question
 
@@ -79,7 +79,6 @@ def make_attack(family: str, question: Question, answer: str, random: Random, pa
 
 def _order(family: Family, question: Question, random: Random, part: Part) -> Order:
     """What the family injects: made by its grammars or, where training draws, a whole text."""
-    whole = part is Part.SEEN and family.name in written_texts()
-    if whole and random.random() < SHARE:
+    if draws_written(family.name, random, part):
         return written_order(family.name, question, random)
     return family.compose(question, random, part)

@@ -10,7 +10,7 @@ from filter_training.attacks.persuasion import AUTHORITY, PLEAS, REMARKS
 from filter_training.attacks.spoofing import SOLUTIONS, VERDICTS
 from filter_training.attacks.tricks import TO_FILTER
 from filter_training.attacks.words import ORDERS
-from filter_training.attacks.written import SHARE, written, written_texts
+from filter_training.attacks.written import draws_written, written
 from filter_training.marked import Part
 from service.exam import Question
 
@@ -32,8 +32,7 @@ _LONGEST = 240
 def any_order(question: Question, random: Random, part: Part) -> tuple[str, frozenset[str]]:
     """A plain order, or one time in three a text of another kind; and whose wording it is."""
     family, wordings = _PLAIN if random.random() < 2 / 3 else random.choice(_OTHERS)
-    whole = part is Part.SEEN and family in written_texts()
-    if whole and random.random() < SHARE:
+    if draws_written(family, random, part):
         text = written(family, question, random)
         if len(text) <= _LONGEST and "\n" not in text:
             return text, frozenset({family})

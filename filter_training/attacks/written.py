@@ -12,10 +12,11 @@ from random import Random
 from pydantic import TypeAdapter
 
 from filter_training.attacks.order import Order, facts, roughened
+from filter_training.marked import Part
 from service.exam import Question
 
 SHARE = 0.4
-"""How many of a family's seen attacks are whole texts, where it has any."""
+"""How many of a family's seen attacks are drawn as whole texts, where it has any."""
 
 _DISGUISES = frozenset({"hidden_text", "template_spoof"})
 """Families whose texts are another family's order in a disguise."""
@@ -29,6 +30,11 @@ def written_texts() -> Mapping[str, tuple[str, ...]]:
     """attack_type → texts; `{max}`, `{near}`, `{low}` and `{max_word}` stand for scores."""
     resource = files("filter_training.attacks").joinpath("data", "written.toml")
     return _TEXTS.validate_python(tomllib.loads(resource.read_text(encoding="utf-8")))
+
+
+def draws_written(family: str, random: Random, part: Part) -> bool:
+    """Whether the next attack of the family shall be a whole text: now and then, to train on."""
+    return part is Part.SEEN and family in written_texts() and random.random() < SHARE
 
 
 def written(family: str, question: Question, random: Random) -> str:

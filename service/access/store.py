@@ -24,6 +24,7 @@ from service.access.keys import (
     prefix_of,
 )
 from service.errors import InputError, KeyStoreError, UnauthorizedError
+from service.schema_script import run_script
 
 _SCHEMAS = ("schema.sql", "schema-2.sql")
 """What each schema adds to the one before."""
@@ -75,10 +76,10 @@ class KeyStore:
                     f"the file of API keys {self.path} has schema {version}, made by a newer "
                     f"SteadyEval; this one knows schema {_SCHEMA_VERSION}: upgrade SteadyEval"
                 )
+            if version == _SCHEMA_VERSION:
+                return
             for name in _SCHEMAS[version:]:
-                script = Path(__file__).with_name(name).read_text(encoding="utf-8")
-                for statement in script.split(";\n"):
-                    connection.execute(statement)
+                run_script(connection, Path(__file__).with_name(name))
             connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
 
     def create(

@@ -50,7 +50,7 @@ def filter_exam(
     check_output(out, exam=exam, force=force)
     settings = given_settings(profile=profile)
     read = read_exam(exam, max_answer_chars=settings.max_answer_chars)
-    items = [settings.pseudonyms.item(item) for item in read]
+    items = [*map(settings.pseudonyms.item, read)]
     filtered: dict[int, FilteredText] = {}
     refused: list[Refused] = []
     with checked_pipeline(settings, console) as pipeline:

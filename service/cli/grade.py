@@ -55,7 +55,7 @@ def grade(
     check_output(out, exam=exam, force=force)
     settings = given_settings(graph=graph, profile=profile)
     read = read_exam(exam, max_answer_chars=settings.max_answer_chars)
-    items = [settings.pseudonyms.item(item) for item in read]
+    items = [*map(settings.pseudonyms.item, read)]
 
     def write(graded: Sequence[GradedAnswer]) -> None:
         write_lines(out, (GradedLine.of(answer) for answer in graded))

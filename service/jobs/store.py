@@ -23,6 +23,7 @@ from service.errors import JobStateError, JobStoreError, QueueFullError, Unknown
 from service.exam import Question
 from service.jobs.job import Counts, Failure, Item, Job, JobState, NewItem, Outcome, Reason
 from service.ledger.erasure import AnswerKey
+from service.schema_script import run_script
 
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _SCHEMA_VERSION = 1
@@ -88,8 +89,7 @@ class JobStore:
                     f"SteadyEval; this one knows schema {_SCHEMA_VERSION}: upgrade SteadyEval"
                 )
             if version == 0:
-                for statement in _SCHEMA.read_text(encoding="utf-8").split(";\n"):
-                    connection.execute(statement)
+                run_script(connection, _SCHEMA)
                 connection.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
 
     def create(self, items: Sequence[NewItem], created_by: str | None) -> Job:

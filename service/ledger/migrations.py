@@ -8,6 +8,7 @@ from pathlib import Path
 
 from service.ledger import chain
 from service.ledger.tables import answer_salt
+from service.schema_script import run_script
 
 _SCHEMAS = ("schema.sql", "schema-2.sql", "schema-3.sql")
 """What each schema adds to the one before."""
@@ -30,9 +31,7 @@ _JUDGEMENTS = """
 def migrate(connection: sqlite3.Connection, version: int) -> None:
     """Bring a ledger of schema `version`, 0 for an empty file, to `SCHEMA_VERSION`."""
     for number, name in enumerate(_SCHEMAS[version:], start=version + 1):
-        script = Path(__file__).with_name(name).read_text(encoding="utf-8")
-        for statement in script.split(";\n"):
-            connection.execute(statement)
+        run_script(connection, Path(__file__).with_name(name))
         if number in _STEPS:
             _STEPS[number](connection)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
